@@ -95,7 +95,7 @@ func routes(t *testing.T) []string {
 	}
 	_, paths, _ := strings.Cut(string(document), "\npaths:\n")
 	paths, _, _ = strings.Cut(paths, "\ncomponents:\n")
-	all := []string{"GET /", "GET /metrics", "POST /mcp"}
+	all := []string{"GET /", "GET /metrics", "POST /mcp", "POST /a2a/{id}", "GET /a2a/{id}/.well-known/agent-card.json", "GET /.well-known/agent-card.json"}
 	path := ""
 	for line := range strings.Lines(paths) {
 		if found := regexp.MustCompile(`^  (/\S*):\n`).FindStringSubmatch(line); found != nil {
@@ -197,6 +197,8 @@ func (g *guarded) knock(ctx context.Context, route string, who knocker) (string,
 		method, path = "POST", "/mcp?tools="+string(op.Toolset)
 	case path == "/mcp":
 		body = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`
+	case path == "/a2a/{id}":
+		body = `{"jsonrpc":"2.0","id":1,"method":"message/send","params":{"message":{"messageId":"m","role":"user","parts":[{"text":"x"}]}}}`
 	case strings.HasPrefix(path, "/api/op/"), strings.HasPrefix(path, "/agent/api/op/"):
 		body = argumentsOf(path[strings.LastIndex(path, "/")+1:])
 	case strings.HasSuffix(path, "/wait"):

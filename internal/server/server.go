@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"net/netip"
 	"os"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -25,6 +26,7 @@ import (
 	"github.com/c3po-dev/c3po/internal/person/dashboard"
 	"github.com/c3po-dev/c3po/internal/person/notify"
 	"github.com/c3po-dev/c3po/internal/store"
+	"github.com/c3po-dev/c3po/internal/transport/a2a"
 	"github.com/c3po-dev/c3po/internal/transport/mcpserver"
 	"github.com/c3po-dev/c3po/internal/transport/rest"
 	"github.com/c3po-dev/c3po/web"
@@ -192,6 +194,12 @@ func handler(cfg Config, h *hub.Hub, keeper *auth.Keeper, notifier *notify.Notif
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", rest.Watch(cfg.Log, counts.Request, admit(keeper, mcp.Handler())))
 	mux.Handle("GET /metrics", rest.Watch(cfg.Log, counts.Request, rest.ForRoles(keeper, cfg.Log, numbersFor(), numbers(counts, h))))
+	outside := rest.Watch(cfg.Log, counts.Request, a2a.New(a2a.Config{
+		Hub: h, Auth: keeper, Version: cfg.Version, Secure: len(cfg.TrustedProxies) > 0, Log: cfg.Log,
+	}))
+	for _, path := range []string{strings.TrimSuffix(a2a.Prefix, "/"), a2a.Prefix, a2a.WellKnown} {
+		mux.Handle(path, outside)
+	}
 	page := rest.Watch(cfg.Log, counts.Request, dashboard.New(web.Files()))
 	mux.Handle("GET /{$}", page)
 	mux.Handle("GET "+dashboard.Assets, page)

@@ -1,0 +1,165 @@
+package a2a
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/auth"
+	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/transport/dialect"
+)
+
+// An exchange is one request and its answer, in the version and binding of its caller.
+type exchange struct {
+	*server
+	w     http.ResponseWriter
+	r     *http.Request
+	v     version
+	rpc   bool            // JSON-RPC, else HTTP+JSON
+	id    json.RawMessage // of the call
+	actor *hub.Actor
+}
+
+// call does what a method is for. Target is the agent that the path names; empty at the
+// path of the host, where 1.0 names it as the tenant.
+func (e *exchange) call(m method, target string, req request) {
+	switch m {
+	case sendMessage, streamMessage:
+		e.send(target, req.params, m == streamMessage)
+	case getTask:
+		e.get(req.params)
+	case listTasks:
+		e.list(target, req.params)
+	case cancelTask:
+		e.cancel(req.params)
+	case subscribe:
+		e.resume(req.params)
+	case pushConfig:
+		e.refuse(noPush())
+	case extendedCard:
+		code := codeUnsupported
+		if e.v == v03 {
+			code = codeNoExtended
+		}
+		e.refuse(&fault{code: code, message: "there is no extended card", suggestion: "The card says all there is."})
+	default:
+		wrong := &fault{code: codeMethod, message: "there is no method " + c3po.Clip(req.method), suggestion: "See the card for the versions that are spoken here."}
+		for _, other := range []version{v10, v03} {
+			if methodNames[other][req.method] != "" {
+				wrong.suggestion = "It is a method of " + string(other) + ": send the header " + versionHeader + ": " + string(other) + "."
+			}
+		}
+		e.refuse(wrong)
+	}
+}
+
+// introduce tells the caller who it was taken for.
+func (e *exchange) introduce() {
+	if e.actor != nil && e.actor.ID() != "" {
+		e.w.Header().Set(c3po.ActedAsHeader, string(e.actor.ID()))
+	}
+}
+
+// refuse answers a request that failed. A failure of ours is logged here and nowhere else.
+func (e *exchange) refuse(err error) {
+	if cause := context.Cause(e.r.Context()); errors.Is(cause, c3po.Unauthorized) {
+		err = cause // the token was revoked while it was used
+	}
+	f := faultOf(err)
+	e.introduce()
+	if f.refusal != nil {
+		auth.Challenge(e.w.Header(), f.refusal)
+		if f.refusal.Code.Status() >= http.StatusInternalServerError && e.r.Context().Err() == nil {
+			e.log.ErrorContext(e.r.Context(), "request failed", "method", e.r.Method, "route", e.r.Pattern,
+				"code", f.refusal.Code, "err", f.refusal.Message, "cause", f.refusal.Unwrap())
+		}
+	}
+	write(e.w, f.status(), reply{JSONRPC: "2.0", ID: e.id, Error: &rpcError{f.code, f.message, f.details(e.v)}})
+}
+
+// answer writes a result, and reports whether it went out.
+func (e *exchange) answer(result any) bool {
+	// Asked before it is written: a caller that hangs up right after its answer has it
+	// all the same.
+	gone := e.r.Context().Err() != nil
+	e.introduce()
+	return write(e.w, http.StatusOK, e.framed(result)) && !gone
+}
+
+// framed is a result as the binding carries it.
+func (e *exchange) framed(result any) any {
+	if e.rpc {
+		return reply{JSONRPC: "2.0", ID: e.id, Result: result}
+	}
+	return result
+}
+
+// operate runs an operation of the table, with all that goes with it: who may, proofs of
+// a person, and the audit.
+func operate[Out any](e *exchange, name string, in any) (Out, error) {
+	var none Out
+	op, err := dialect.FindOperation(name)
+	if err != nil {
+		return none, err
+	}
+	arguments, err := json.Marshal(in)
+	if err != nil {
+		return none, err
+	}
+	out, err := op.Call(e.r.Context(), e.actor, arguments)
+	if err != nil {
+		return none, err
+	}
+	return *out.(*Out), nil
+}
+
+// mayRead refuses a caller whose role may not ask how far a question has come.
+func (e *exchange) mayRead() error {
+	op, err := dialect.FindOperation("tickets")
+	if err != nil {
+		return err
+	}
+	return op.Check(e.actor.Role())
+}
+
+// progress is one task of the caller's.
+func (e *exchange) progress(ctx context.Context, name string) (task, error) {
+	if err := e.mayRead(); err != nil {
+		return task{}, err
+	}
+	id, err := c3po.ParseMessageID(name)
+	if err != nil {
+		return task{}, noTask()
+	}
+	p, err := e.actor.Progress(ctx, id)
+	if errors.Is(err, c3po.InvalidRequest) {
+		return task{}, noTask()
+	}
+	return taskOf(p), err
+}
+
+func noTask() *fault {
+	return &fault{code: codeNoTask, message: "you have no such task", suggestion: "Use the id of the task as it was answered. A task that has ended is forgotten after a week."}
+}
+
+// taken says that the caller has been given a task: its answer, if there is one, was
+// served, and is acked. The protocol knows no other word for that.
+func (e *exchange) taken(t task) {
+	e.actor.Delivered()
+	if t.Unacked && !t.Answer.ExpectsReply {
+		// It stays in the inbox if this fails, and nothing is lost by that.
+		_, _ = e.actor.AckMessages(detached(e.r.Context()), c3po.AckInput{MessageIDs: []c3po.MessageID{t.Answer.ID}})
+	}
+}
+
+// addressed is whom a request is for.
+func addressed(target, tenant string) (string, *fault) {
+	if to := cmp.Or(target, tenant); to != "" {
+		return to, nil
+	}
+	return "", badParams("the request names no agent", "Post it to "+Prefix+"NAME, or give the agent as the tenant.")
+}

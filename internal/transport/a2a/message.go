@@ -1,0 +1,164 @@
+package a2a
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"mime"
+	"strings"
+	"unicode"
+
+	"github.com/c3po-dev/c3po"
+)
+
+// maxKeyIDBytes is how long an id can be and still be a key as it is.
+const maxKeyIDBytes = 150
+
+// What a caller sends, in both versions.
+type (
+	sendParams struct {
+		Tenant        string          `json:"tenant"`
+		Message       *sentMessage    `json:"message"`
+		Configuration sendWishes      `json:"configuration"`
+		Metadata      json.RawMessage `json:"metadata"`
+	}
+	sentMessage struct {
+		MessageID string          `json:"messageId"`
+		ContextID string          `json:"contextId"`
+		TaskID    string          `json:"taskId"`
+		Role      string          `json:"role"`
+		Parts     []sentPart      `json:"parts"`
+		Metadata  json.RawMessage `json:"metadata"`
+	}
+	sentPart struct {
+		Text      *string         `json:"text"`
+		Data      json.RawMessage `json:"data"`
+		Raw       json.RawMessage `json:"raw"`
+		URL       json.RawMessage `json:"url"`
+		File      json.RawMessage `json:"file"` // of 0.3
+		MediaType string          `json:"mediaType"`
+	}
+	sendWishes struct {
+		ReturnImmediately bool            `json:"returnImmediately"`
+		Blocking          *bool           `json:"blocking"` // of 0.3, where it is the other way round
+		HistoryLength     *int            `json:"historyLength"`
+		Push              json.RawMessage `json:"taskPushNotificationConfig"`
+		PushBefore        json.RawMessage `json:"pushNotificationConfig"` // of 0.3
+	}
+)
+
+// atOnce says that the caller does not wait for the answer in this call.
+func (w sendWishes) atOnce() bool { return w.ReturnImmediately || w.Blocking != nil && !*w.Blocking }
+
+func given(raw json.RawMessage) bool {
+	raw = bytes.TrimSpace(raw)
+	return len(raw) > 0 && !bytes.Equal(raw, null)
+}
+
+// decode reads params. What is not known is ignored, as the protocol asks for.
+func decode[T any](params json.RawMessage) (T, *fault) {
+	var in T
+	if !given(params) {
+		return in, nil
+	}
+	if err := json.Unmarshal(params, &in); err != nil {
+		return in, badParams("the parameters have another form than this method's", "See the schema of the protocol.")
+	}
+	return in, nil
+}
+
+// parseSend reads a message and what to send for it.
+func parseSend(v version, params json.RawMessage) (sendParams, c3po.SendInput, *fault) {
+	in, wrong := decode[sendParams](params)
+	if wrong != nil {
+		return in, c3po.SendInput{}, wrong
+	}
+	m := in.Message
+	switch {
+	case m == nil:
+		return in, c3po.SendInput{}, badParams("message is missing", "Give one with a messageId, a role and parts.")
+	case m.MessageID == "":
+		return in, c3po.SendInput{}, badParams("message.messageId is missing", "Give each message a new id; the same id never sends twice.")
+	case m.Role != v.role("user"):
+		return in, c3po.SendInput{}, badParams("message.role is not "+v.role("user"), "A caller speaks as the user.")
+	case given(in.Configuration.Push) || given(in.Configuration.PushBefore):
+		return in, c3po.SendInput{}, noPush()
+	}
+	text, contentType, wrong := textOf(m.Parts)
+	if wrong != nil {
+		return in, c3po.SendInput{}, wrong
+	}
+	send := c3po.SendInput{Message: text, ContentType: contentType, ClientKey: keyOf(m.MessageID), Metadata: m.Metadata}
+	// A thread that is named after the key makes the message another one than an earlier
+	// one of the same text.
+	if send.Thread = send.ClientKey; m.ContextID != "" {
+		send.Thread = m.ContextID
+	}
+	if send.Thread != askedKey+m.MessageID {
+		if send.Metadata, wrong = withAskedID(m.Metadata, m.MessageID); wrong != nil {
+			return in, c3po.SendInput{}, wrong
+		}
+	}
+	return in, send, nil
+}
+
+// keyOf is the idempotency key of a message.
+func keyOf(id string) string {
+	if len(id) <= maxKeyIDBytes && !strings.ContainsFunc(id, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return askedKey + id
+	}
+	sum := sha256.Sum256([]byte(id))
+	return askedKey + hex.EncodeToString(sum[:])
+}
+
+// withAskedID adds the caller's id of a message to its metadata.
+func withAskedID(metadata json.RawMessage, id string) (json.RawMessage, *fault) {
+	all := map[string]json.RawMessage{}
+	if given(metadata) {
+		if err := json.Unmarshal(metadata, &all); err != nil {
+			return nil, badParams("message.metadata is not an object", `For example {"source": "crm"}.`)
+		}
+	}
+	named, err := json.Marshal(id)
+	if err != nil {
+		return nil, badParams("message.messageId is not a text", "Use a UUID.")
+	}
+	all[askedKeyName] = named
+	whole, err := json.Marshal(all)
+	if err != nil {
+		return nil, badParams("message.metadata is not an object", `For example {"source": "crm"}.`)
+	}
+	return whole, nil
+}
+
+// textOf is what the parts of a message say. One part of data goes as JSON; among others
+// it goes as its text.
+func textOf(parts []sentPart) (text, contentType string, wrong *fault) {
+	var texts []string
+	for _, part := range parts {
+		switch {
+		case part.Text != nil:
+			texts = append(texts, *part.Text)
+			contentType = part.MediaType
+		case given(part.Raw) || given(part.URL) || given(part.File):
+			return "", "", &fault{code: codeContentType, message: "files cannot be sent here", suggestion: "Send text or data, and say in it where the file is."}
+		case given(part.Data):
+			texts = append(texts, string(bytes.TrimSpace(part.Data)))
+			contentType = jsonType
+		default:
+			return "", "", badParams("a part has neither text nor data", `For example {"text": "Which topics are there?"}.`)
+		}
+	}
+	if len(texts) == 0 {
+		return "", "", badParams("message.parts is empty", "Send at least one part.")
+	}
+	if kind, _, err := mime.ParseMediaType(contentType); len(texts) > 1 || err != nil || kind == "text/plain" {
+		contentType = ""
+	}
+	return strings.Join(texts, "\n\n"), contentType, nil
+}
+
+func noPush() *fault {
+	return &fault{code: codeNoPush, message: "push notifications are not sent here", suggestion: "Subscribe to the task, or ask for it now and then."}
+}

@@ -1,0 +1,278 @@
+package a2a
+
+import (
+	"cmp"
+	"encoding/base64"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/hub"
+)
+
+const (
+	// patience is how long a call waits for the answer of an agent that is online.
+	// An agent that is away may take days, so nobody waits for it in a call.
+	patience = 45 * time.Second
+
+	defaultPage = 50
+	maxPage     = 100
+	// maxListed is how many of a caller's latest tasks are listed at all.
+	maxListed = 1000
+)
+
+// send stores a message as a ticket, and answers with the task it is.
+func (e *exchange) send(target string, params json.RawMessage, stream bool) {
+	in, send, wrong := parseSend(e.v, params)
+	if wrong == nil {
+		send.Target, wrong = addressed(target, in.Tenant)
+	}
+	if wrong != nil {
+		e.refuse(wrong)
+		return
+	}
+	if in.Message.TaskID != "" {
+		e.sendMore(in, send, stream)
+		return
+	}
+	receipt, err := operate[c3po.Receipt](e, "send_message", send)
+	if err != nil {
+		e.refuse(err)
+		return
+	}
+	e.show(receipt.ID, in.Configuration, stream, receipt.Recipient == c3po.Online)
+}
+
+// sendMore sends a message that belongs to a task. It goes to the agent that has the task,
+// and the answer is still the answer to the task.
+func (e *exchange) sendMore(in sendParams, send c3po.SendInput, stream bool) {
+	t, err := e.progress(e.r.Context(), in.Message.TaskID)
+	switch {
+	case err != nil:
+		e.refuse(err)
+		return
+	case in.Message.ContextID != "" && in.Message.ContextID != t.Ticket.Thread:
+		e.refuse(badParams("the task is of another context", "Leave contextId out, or give the one of the task."))
+		return
+	case t.state.terminal():
+		e.refuse(&fault{code: codeUnsupported, message: "the task has ended", suggestion: "Send the message without a taskId, in the same context."})
+		return
+	}
+	expectsReply := false
+	send.ExpectsReply, send.Thread = &expectsReply, t.Ticket.Thread
+	send.Target = string(cmp.Or(t.Holder, t.Ticket.ToAgent))
+	if queue := c3po.AgentID(send.Target).Queue(); queue != "" {
+		send.Target = "role:" + queue
+	}
+	receipt, err := operate[c3po.Receipt](e, "send_message", send)
+	if err != nil {
+		e.refuse(err)
+		return
+	}
+	e.show(t.Ticket.ID, in.Configuration, stream, receipt.Recipient == c3po.Online)
+}
+
+// show answers with a task: as it goes on, or once it is settled, or as it is.
+func (e *exchange) show(id c3po.MessageID, wishes sendWishes, stream, reachable bool) {
+	if stream {
+		e.stream(id)
+		return
+	}
+	history := -1
+	if wishes.HistoryLength != nil {
+		history = *wishes.HistoryLength
+	}
+	var t task
+	var err error
+	if reachable && !wishes.atOnce() {
+		t, err = e.settled(id, patience)
+	} else {
+		t, err = e.progress(e.r.Context(), string(id))
+	}
+	if err != nil {
+		e.refuse(err)
+		return
+	}
+	e.give(e.v.wrap("task", t.render(e.v, history, true)), t)
+}
+
+// give answers with what holds a task.
+func (e *exchange) give(result any, t task) {
+	if e.answer(result) {
+		e.taken(t)
+	}
+}
+
+type taskParams struct {
+	ID            string `json:"id"`
+	HistoryLength *int   `json:"historyLength"`
+}
+
+func (e *exchange) get(params json.RawMessage) {
+	in, wrong := decode[taskParams](params)
+	if wrong != nil {
+		e.refuse(wrong)
+		return
+	}
+	t, err := e.progress(e.r.Context(), in.ID)
+	if err != nil {
+		e.refuse(err)
+		return
+	}
+	history := -1
+	if in.HistoryLength != nil {
+		history = *in.HistoryLength
+	}
+	e.give(t.render(e.v, history, true), t)
+}
+
+func (e *exchange) cancel(params json.RawMessage) {
+	in, wrong := decode[taskParams](params)
+	if wrong != nil {
+		e.refuse(wrong)
+		return
+	}
+	t, err := e.progress(e.r.Context(), in.ID)
+	if err == nil && t.state.terminal() && t.state != canceled {
+		err = notCancelable()
+	}
+	var done c3po.CancelResult
+	if err == nil {
+		done, err = operate[c3po.CancelResult](e, "cancel", c3po.MessageInput{MessageID: t.Ticket.ID})
+	}
+	switch done.Outcome {
+	case c3po.CancelAnswered, c3po.CancelEnded:
+		err = notCancelable()
+	case c3po.CancelUnknown, c3po.CancelNotYours:
+		err = noTask()
+	}
+	if err == nil {
+		t, err = e.progress(e.r.Context(), in.ID)
+	}
+	if err != nil {
+		e.refuse(err)
+		return
+	}
+	e.give(t.render(e.v, -1, true), t)
+}
+
+func notCancelable() *fault {
+	return &fault{code: codeNotCancel, message: "the task has ended", suggestion: "Ask for it to see how."}
+}
+
+type listParams struct {
+	Tenant        string    `json:"tenant"`
+	ContextID     string    `json:"contextId"`
+	Status        string    `json:"status"`
+	PageSize      int       `json:"pageSize"`
+	PageToken     string    `json:"pageToken"`
+	HistoryLength *int      `json:"historyLength"`
+	After         time.Time `json:"statusTimestampAfter"`
+	Artifacts     bool      `json:"includeArtifacts"`
+}
+
+type taskPage struct {
+	Tasks         []wireTask `json:"tasks"`
+	NextPageToken string     `json:"nextPageToken"`
+	PageSize      int        `json:"pageSize"`
+	TotalSize     int        `json:"totalSize"`
+}
+
+// list answers with the tasks of the caller, those that changed last first.
+func (e *exchange) list(target string, params json.RawMessage) {
+	in, wrong := decode[listParams](params)
+	if wrong == nil && (in.PageSize < 0 || in.PageSize > maxPage) {
+		wrong = badParams("pageSize is not between 1 and 100", "Leave it out for 50.")
+	}
+	if wrong != nil {
+		e.refuse(wrong)
+		return
+	}
+	all, err := e.tasks(cmp.Or(target, in.Tenant), in)
+	if err != nil {
+		e.refuse(err)
+		return
+	}
+	slices.SortFunc(all, func(a, b task) int {
+		return cmp.Or(b.at.Compare(a.at), cmp.Compare(b.Ticket.Seq, a.Ticket.Seq))
+	})
+	page := taskPage{Tasks: []wireTask{}, PageSize: cmp.Or(in.PageSize, defaultPage), TotalSize: len(all)}
+	from := 0
+	if in.PageToken != "" {
+		if from = slices.IndexFunc(all, func(t task) bool { return pageToken(t) == in.PageToken }) + 1; from == 0 {
+			e.refuse(badParams("the task at which this page begins has changed", "List from the beginning."))
+			return
+		}
+	}
+	var shown []task
+	for _, t := range all[from:min(from+page.PageSize, len(all))] {
+		whole, err := e.progress(e.r.Context(), string(t.Ticket.ID))
+		if err != nil {
+			e.refuse(err)
+			return
+		}
+		history := 0
+		if in.HistoryLength != nil {
+			history = *in.HistoryLength
+		}
+		page.Tasks = append(page.Tasks, whole.render(e.v, history, in.Artifacts))
+		shown = append(shown, whole)
+	}
+	if end := from + len(shown); end < len(all) {
+		page.NextPageToken = pageToken(all[end-1])
+	}
+	if e.answer(page) && in.Artifacts {
+		for _, t := range shown {
+			e.taken(t)
+		}
+	}
+}
+
+// pageToken names the place after a task in a list, as long as the task stays as it is.
+func pageToken(t task) string {
+	return base64.RawURLEncoding.EncodeToString([]byte(clock(t.at) + string(t.Ticket.ID)))
+}
+
+// tasks are the latest questions of the caller that a list asks for.
+func (e *exchange) tasks(target string, in listParams) ([]task, error) {
+	query := c3po.TicketsInput{Which: c3po.TicketsAsked, Limit: maxPage}
+	if e.actor.Role() == c3po.RoleObserver {
+		query.Which = c3po.TicketsAll
+	}
+	var all []task
+	for len(all) < maxListed {
+		list, err := operate[c3po.TicketList](e, "tickets", query)
+		if err != nil {
+			return nil, err
+		}
+		for _, ticket := range list.Tickets {
+			t := taskOf(hub.Progress{Ticket: ticket})
+			if target != "" && !isAt(ticket, target) || in.ContextID != "" && ticket.Thread != in.ContextID {
+				continue
+			}
+			if in.Status != "" {
+				// What was said, and whom its agent asks, the ticket alone does not tell.
+				if t, err = e.progress(e.r.Context(), string(ticket.ID)); err != nil {
+					return nil, err
+				}
+			}
+			if t.at.Before(in.After) || in.Status != "" && e.v.state(t.state) != in.Status {
+				continue
+			}
+			all = append(all, t)
+		}
+		if query.Cursor = list.Next; query.Cursor == "" {
+			break
+		}
+	}
+	return all, nil
+}
+
+// isAt says whether a ticket is of the agent or queue that a path names.
+func isAt(ticket c3po.Ticket, target string) bool {
+	to, err := c3po.ParseTarget(target)
+	_, asked, _ := ticket.ID.Split()
+	return err == nil && (asked == to || ticket.ToAgent == to || to.Host() == "" && strings.EqualFold(asked.Name(), to.Name()))
+}

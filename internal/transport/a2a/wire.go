@@ -1,0 +1,179 @@
+package a2a
+
+import (
+	"cmp"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/hub"
+)
+
+// What both versions write. A field that only one of them has is left out by the other.
+type (
+	wireTask struct {
+		Kind      string         `json:"kind,omitempty"`
+		ID        string         `json:"id"`
+		ContextID string         `json:"contextId"`
+		Status    wireStatus     `json:"status"`
+		Artifacts []wireArtifact `json:"artifacts,omitempty"`
+		History   []wireMessage  `json:"history,omitempty"`
+	}
+	wireStatus struct {
+		State     string       `json:"state"`
+		Message   *wireMessage `json:"message,omitempty"`
+		Timestamp string       `json:"timestamp"`
+	}
+	wireMessage struct {
+		Kind      string     `json:"kind,omitempty"`
+		MessageID string     `json:"messageId"`
+		ContextID string     `json:"contextId,omitempty"`
+		TaskID    string     `json:"taskId,omitempty"`
+		Role      string     `json:"role"`
+		Parts     []wirePart `json:"parts"`
+	}
+	wirePart struct {
+		Kind      string          `json:"kind,omitempty"`
+		Text      *string         `json:"text,omitempty"`
+		Data      json.RawMessage `json:"data,omitempty"`
+		MediaType string          `json:"mediaType,omitempty"`
+	}
+	wireArtifact struct {
+		ArtifactID string     `json:"artifactId"`
+		Name       string     `json:"name,omitempty"`
+		Parts      []wirePart `json:"parts"`
+	}
+	wireStatusUpdate struct {
+		Kind      string     `json:"kind,omitempty"`
+		TaskID    string     `json:"taskId"`
+		ContextID string     `json:"contextId"`
+		Status    wireStatus `json:"status"`
+		Final     *bool      `json:"final,omitempty"`
+	}
+	wireArtifactUpdate struct {
+		Kind      string       `json:"kind,omitempty"`
+		TaskID    string       `json:"taskId"`
+		ContextID string       `json:"contextId"`
+		Artifact  wireArtifact `json:"artifact"`
+		LastChunk bool         `json:"lastChunk"`
+	}
+)
+
+// wrap puts a value under the name that 1.0 tells values apart by; 0.3 has their kind.
+func (v version) wrap(name string, value any) any {
+	if v == v03 {
+		return value
+	}
+	return map[string]any{name: value}
+}
+
+// clock is a time as the protocol writes it.
+func clock(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+
+// A task is how far a question has come, in the terms of this protocol.
+type task struct {
+	hub.Progress
+	state state
+	at    time.Time // since when
+	says  string    // what a person should know of the state; empty if its name says all
+}
+
+// taskOf derives the state from the facts of the ticket.
+func taskOf(p hub.Progress) task {
+	t := task{Progress: p, at: p.Ticket.CreatedAt}
+	switch p.Ticket.State {
+	case c3po.TicketCancelled:
+		t.state, t.at = canceled, p.Ticket.CancelledAt
+	case c3po.TicketTimedOut:
+		t.state, t.at, t.says = failed, p.Ticket.TimedOutAt, "Nobody answered within the lifetime of the message."
+	case c3po.TicketResponded:
+		t.state, t.at = completed, p.Ticket.RespondedAt
+		switch {
+		case p.Answer == nil || p.Answer.BodyGone:
+			t.says = "The answer is no longer kept."
+		case p.Answer.Status == c3po.ReplyError:
+			t.state, t.says = failed, p.Answer.Text()
+		}
+	case c3po.TicketDelivered:
+		t.state, t.at = working, p.Ticket.DeliveredAt
+		switch {
+		case p.AsksPerson:
+			t.state, t.says = inputRequired, "The agent has asked its user and waits for the answer. Nothing is needed from you."
+		case !p.Ticket.SilentAt.IsZero():
+			t.at, t.says = p.Ticket.SilentAt, "The agent has read it and ended its turn without an answer. One may still come."
+		case !p.Ticket.StalledAt.IsZero():
+			t.at, t.says = p.Ticket.StalledAt, "The agent has read it and makes no progress. An answer may still come."
+		}
+	}
+	return t
+}
+
+// render writes a task; history is how many messages of it, all if negative.
+func (t task) render(v version, history int, artifacts bool) wireTask {
+	w := wireTask{Kind: v.kind("task"), ID: string(t.Ticket.ID), ContextID: t.Ticket.Thread, Status: t.status(v)}
+	if artifacts && t.state == completed && t.Answer != nil && !t.Answer.BodyGone {
+		w.Artifacts = []wireArtifact{t.artifact(v)}
+	}
+	if history != 0 {
+		w.History = []wireMessage{{
+			Kind: v.kind("message"), MessageID: askedAs(t.Question), ContextID: t.Ticket.Thread, TaskID: string(t.Ticket.ID),
+			Role: v.role("user"), Parts: []wirePart{v.part(t.Question)},
+		}}
+	}
+	return w
+}
+
+func (t task) status(v version) wireStatus {
+	status := wireStatus{State: v.state(t.state), Timestamp: clock(t.at)}
+	if t.says != "" {
+		said := t.says
+		status.Message = &wireMessage{
+			Kind: v.kind("message"), MessageID: string(t.Ticket.ID) + ":" + stateNames[t.state], ContextID: t.Ticket.Thread, TaskID: string(t.Ticket.ID),
+			Role: v.role("agent"), Parts: []wirePart{{Kind: v.kind("text"), Text: &said}},
+		}
+	}
+	return status
+}
+
+func (t task) artifact(v version) wireArtifact {
+	return wireArtifact{ArtifactID: string(t.Answer.ID), Name: "answer", Parts: []wirePart{v.part(*t.Answer)}}
+}
+
+const jsonType = "application/json"
+
+// part is what a message says: JSON if its writer said that it is, else text.
+func (v version) part(m c3po.Message) wirePart {
+	text := m.Text()
+	if m.ContentType == jsonType && json.Valid([]byte(text)) {
+		return wirePart{Kind: v.kind("data"), Data: json.RawMessage(text)}
+	}
+	if m.BodyGone {
+		text = ""
+	}
+	part := wirePart{Kind: v.kind("text"), Text: &text}
+	if v == v10 {
+		part.MediaType = cmp.Or(m.ContentType, "text/plain")
+	}
+	return part
+}
+
+// askedKey is the idempotency key of a message, and the name of its thread if the caller
+// gives none.
+const askedKey = "a2a-"
+
+// askedKeyName is the name of that id in metadata, where the thread does not say it.
+const askedKeyName = "a2a_message_id"
+
+// askedAs is the id that the caller gave its message.
+func askedAs(m c3po.Message) string {
+	if id, ok := strings.CutPrefix(m.Thread, askedKey); ok {
+		return id
+	}
+	var said map[string]json.RawMessage
+	var id string
+	if json.Unmarshal(m.Metadata, &said) == nil && json.Unmarshal(said[askedKeyName], &id) == nil && id != "" {
+		return id
+	}
+	return string(m.ID)
+}
