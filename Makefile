@@ -16,7 +16,7 @@ SEED      ?= random
 DIVERGE   := ./internal/store/redisstore -run TestRedisNeverDivergesFromTheModel
 
 .DEFAULT_GOAL := help
-.PHONY: help build image web recording pictures web-e2e web-scale site site-e2e docs quick check fmt vet lint security secrets tidy test race drivers engines sbom diverge conformance claude-e2e clients-e2e deploy-e2e runner-e2e attack fuzz torture torture-long torture-bites scale bench peers growth run
+.PHONY: help build image web recording pictures web-e2e web-scale site site-e2e docs quick check fmt vet lint security secrets tidy test race drivers engines sbom diverge conformance a2a-e2e claude-e2e clients-e2e deploy-e2e runner-e2e attack fuzz torture torture-long torture-bites scale bench peers growth run
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -105,6 +105,7 @@ secrets: ## gitleaks, as pinned in tools/go.mod and set up in .gitleaks.toml
 tidy: ## go.mod says what the code uses
 	$(GO) mod tidy -diff
 	cd test/peers && $(GO) mod tidy -diff
+	cd test/a2a/gosdk && $(GO) mod tidy -diff
 
 # These drive real processes and measure them. The race detector in the driver
 # would only slow what it measures, and two of them at once would too.
@@ -132,6 +133,9 @@ diverge: ## Redis against the model: CHECKS random sequences
 
 conformance: ## the MCP conformance suites of npm against our stack
 	test/conformance/run.sh
+
+a2a-e2e: ## the official A2A SDKs ask our agents
+	test/a2a/run.sh
 
 claude-e2e: ## the plugin in the real Claude Code, installed by npm
 	test/claude/run.sh
