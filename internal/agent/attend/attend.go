@@ -21,6 +21,8 @@ const (
 	scanEvery = time.Second
 	// lookEvery is how often it is seen whether one is open: a look reads a small file.
 	lookEvery = 250 * time.Millisecond
+	// seekEvery is how often all processes are looked at for a client that waits.
+	seekEvery = time.Second
 )
 
 // Config says what is attended to, and how.
@@ -33,6 +35,9 @@ type Config struct {
 	Command func(s paths.Session, chosen, prompt string) (cmd *exec.Cmd, mode string, err error)
 	// Lives says that the process of a run is there.
 	Lives func(run string) bool
+	// Awaited says that a person's client waits at its terminal for a session that another
+	// process has. Nobody waits if nil.
+	Awaited func(paths.Session) bool
 	// ReportEnded tells the coordinator of runs on this host that are over.
 	ReportEnded func(ctx context.Context, s paths.Session) error
 	Host        string
@@ -51,6 +56,9 @@ type Service struct {
 func New(cfg Config) *Service {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Awaited == nil {
+		cfg.Awaited = func(paths.Session) bool { return false }
 	}
 	return &Service{cfg: cfg}
 }

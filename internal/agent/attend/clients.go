@@ -28,7 +28,10 @@ type Client struct {
 	Folder string
 	// Late says that only the first prompt shows which session it has.
 	Late bool
-	argv func(s paths.Session, prompt string) []string
+	// Locks says that it lets one process have a session: the next waits at its terminal until
+	// the first has ended, and starts nothing of ours before.
+	Locks bool
+	argv  func(s paths.Session, prompt string) []string
 }
 
 // Rights are how a client is told what it may do.
@@ -73,7 +76,7 @@ func Clients() map[string]Client {
 				AcceptEdits: {Args: []string{"-c", `sandbox_mode="workspace-write"`}},
 				Bypass:      {Args: []string{"--dangerously-bypass-approvals-and-sandbox"}},
 			},
-			Folder: "CODEX_HOME", Late: true,
+			Folder: "CODEX_HOME", Late: true, Locks: true,
 			argv: func(s paths.Session, prompt string) []string {
 				// It hands its servers only the variables that its configuration names.
 				return []string{"codex", "exec", "resume", s.ID, prompt, "--skip-git-repo-check", "-c", "mcp_servers.c3po.env." + ResumedVariable + `="` + s.ID + `"`}

@@ -56,6 +56,10 @@ func (k *keeper) run(ctx context.Context) {
 			continue
 		}
 		away.Reset()
+		if k.awaited() {
+			attempt.Sleep(ctx, seekEvery)
+			continue
+		}
 		if !k.affordable(ctx, to) {
 			continue
 		}
@@ -87,6 +91,11 @@ func (k *keeper) opening() bool {
 	return slices.ContainsFunc(k.cfg.Folders.Openings(), func(o paths.Opening) bool {
 		return o.Client == k.session.Client && o.Folder == k.session.Folder && k.cfg.Lives(o.Run)
 	})
+}
+
+// awaited says that the person's client waits for the session, and cannot say so itself.
+func (k *keeper) awaited() bool {
+	return Clients()[k.session.Client].Locks && k.cfg.Awaited(k.session)
 }
 
 // await waits for mail that expects an answer. Meanwhile others see that mail starts the

@@ -113,8 +113,9 @@ func (k *keeper) execute(ctx context.Context, cmd *exec.Cmd) error {
 		}
 		ended <- err
 	}()
-	tick := time.NewTicker(lookEvery)
+	tick, seek := time.NewTicker(lookEvery), time.NewTicker(seekEvery)
 	defer tick.Stop()
+	defer seek.Stop()
 	var kill <-chan time.Time
 	for asked := ctx.Done(); ; {
 		select {
@@ -128,6 +129,10 @@ func (k *keeper) execute(ctx context.Context, cmd *exec.Cmd) error {
 			return nil
 		case <-tick.C:
 			if k.opened() {
+				stop(errOpened)
+			}
+		case <-seek.C:
+			if k.awaited() {
 				stop(errOpened)
 			}
 		case <-asked:

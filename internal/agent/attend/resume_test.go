@@ -80,3 +80,19 @@ func TestAResumedClientEndsWhenThePersonOpensItsSession(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Codex lets one process have a session: the person's waits at its terminal, and has not
+// started c3po yet.
+func TestAResumedClientEndsWhenThePersonsWaitsForItsSession(t *testing.T) {
+	t.Parallel()
+	k := keeperOf(t)
+	k.cfg.Awaited = func(paths.Session) bool { return true }
+	k.session = paths.Session{ID: "s1", Client: "codex", Folder: "/project", Agent: "api"}
+	if err := k.execute(t.Context(), exec.Command("sleep", "20")); !errors.Is(err, errOpened) {
+		t.Errorf("it ends with %v", err)
+	}
+	k.session.Client = "claude-code"
+	if err := k.execute(t.Context(), exec.Command("sleep", "2")); err != nil {
+		t.Errorf("one that any process can have ends with %v", err)
+	}
+}

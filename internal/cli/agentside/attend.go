@@ -54,7 +54,7 @@ this command does it; c3po attend unit prints a service that keeps it running.`,
 func Attendance(a *console.Console, log *slog.Logger) *attend.Service {
 	host, _ := os.Hostname() // else it is not named
 	return attend.New(attend.Config{
-		Folders: a.Folders, Lives: runLives, Host: host, Log: log,
+		Folders: a.Folders, Lives: runLives, Awaited: isAwaited, Host: host, Log: log,
 		Client:  func(s paths.Session) (*client.Client, error) { return clientFor(a, s, "") },
 		Command: resumeCommand,
 		ReportEnded: func(ctx context.Context, s paths.Session) error {

@@ -36,6 +36,9 @@ func Arguments(pid int) (args []string, known bool) {
 	return args, err == nil && len(args) > 0
 }
 
+// Folder knows nothing here: what a process works in is told by no command that is always there.
+func Folder(int) string { return "" }
+
 // OnTerminal knows nothing here: what a process reads from is told by no command that
 // is always there.
 func OnTerminal(int) (is, known bool) { return false, false }

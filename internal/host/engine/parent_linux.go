@@ -53,6 +53,15 @@ func Arguments(pid int) (args []string, known bool) {
 	return strings.Split(strings.TrimSuffix(string(data), "\x00"), "\x00"), true
 }
 
+// Folder is the one that a process works in; empty if it is gone or not ours.
+func Folder(pid int) string {
+	at, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", pid))
+	if err != nil {
+		return ""
+	}
+	return at
+}
+
 // OnTerminal says whether a process reads from a terminal; not known if it is gone
 // or not ours.
 func OnTerminal(pid int) (is, known bool) {

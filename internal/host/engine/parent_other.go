@@ -13,6 +13,9 @@ func Stopped(int) bool { return false }
 // Arguments knows nothing here.
 func Arguments(int) (args []string, known bool) { return nil, false }
 
+// Folder knows nothing here.
+func Folder(int) string { return "" }
+
 // OnTerminal knows nothing here.
 func OnTerminal(int) (is, known bool) { return false, false }
 
