@@ -294,3 +294,65 @@ func TestWhenAllStartsOfAnHourAreUsedUpThePersonIsAsked(t *testing.T) {
 		t.Errorf("it answers %q", got)
 	}
 }
+
+var wantedFile = regexp.MustCompile(`Make the file (\w+)`)
+
+// Nobody sits at a resumed session: a dialog is a question to the person, who decides it from
+// elsewhere. The tool runs only if they allow it, and the model reads why if not.
+func TestADialogOfAResumedSessionIsAQuestionToThePerson(t *testing.T) {
+	t.Parallel()
+	w := newTestCoordinator(t)
+	owed := ""
+	var tries atomic.Int32
+	c := w.closed(func(r request) step {
+		switch fresh := r.Fresh(); {
+		case toAnswer.MatchString(fresh):
+			tries.Add(1)
+			owed = toAnswer.FindStringSubmatch(fresh)[1]
+			return call("Bash", map[string]any{"command": "touch " + wantedFile.FindStringSubmatch(fresh)[1], "description": "Make a file"})
+		case strings.Contains(fresh, resumedFor):
+			return call("get_messages", nil)
+		case owed != "":
+			id, said := owed, "made"
+			if owed = ""; strings.Contains(fresh, "denied this call") {
+				said = fresh
+			}
+			return call("reply", map[string]any{"message_id": id, "response": said})
+		}
+		return say("done")
+	})
+	for i, round := range []struct {
+		file, verdict, answer string
+		allows                bool
+	}{{"allowed", "", "made", true}, {"denied", "Use make instead.", "The user denied this call and says: Use make instead.", false}} {
+		question := w.send("web", "api", "Make the file "+round.file)
+		eventually(t, 60*time.Second, "it wants to make the file", func() bool { return int(tries.Load()) > i })
+		asked := w.asked()
+		if approval, ok := asked.Approval(); !ok || approval.Tool != "Bash" || approval.Folder != c.folder || approval.Session != c.id || !strings.Contains(asked.Message, "$ touch "+round.file) {
+			t.Errorf("the person reads %+v", asked)
+		}
+		w.reached("it waits for the person", c3po.ReachDialog)
+		if c.has(round.file) {
+			t.Fatal("the tool ran before anybody allowed it")
+		}
+		verdict := []string{"answer", string(asked.ID), round.verdict}
+		if round.allows {
+			verdict = []string{"answer", string(asked.ID), "--choice", "1"}
+		}
+		c.must(faultrig.Binary(t), verdict...)
+		if got := c.answer(question.ID); !strings.Contains(got, round.answer) {
+			t.Errorf("it answers %q", got)
+		}
+		if c.has(round.file) != round.allows {
+			t.Errorf("the file is there: %v", !round.allows)
+		}
+		c.quietAgain()
+	}
+	for _, r := range c.model.Seen() {
+		for _, tool := range r.Tools {
+			if strings.Contains(string(tool), "c3po_approve") {
+				t.Fatal("the model is offered the tool that asks the person")
+			}
+		}
+	}
+}

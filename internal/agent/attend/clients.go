@@ -8,7 +8,7 @@ import (
 )
 
 // The permission modes of resumed sessions, the most restrictive first. Nobody sits at one:
-// what would open a dialog is denied.
+// what would open a dialog is a question to the person in Claude Code, and denied in others.
 const (
 	Manual      = "manual"            // reads and answers
 	AcceptEdits = "acceptEdits"       // also edits files in its folder
@@ -59,9 +59,9 @@ func Clients() map[string]Client {
 	return map[string]Client{
 		string(hook.ClaudeCode): {
 			Rights: map[string]Rights{
-				Manual:      {Args: []string{"--permission-mode", "manual"}},
-				AcceptEdits: {Args: []string{"--permission-mode", "acceptEdits"}},
-				Auto:        {Args: []string{"--permission-mode", "auto"}},
+				Manual:      asking("manual"),
+				AcceptEdits: asking("acceptEdits"),
+				Auto:        asking("auto"),
 				Bypass:      {Args: []string{"--permission-mode", "bypassPermissions"}},
 			},
 			Folder: "CLAUDE_CONFIG_DIR",
@@ -125,6 +125,11 @@ func Clients() map[string]Client {
 			},
 		},
 	}
+}
+
+// asking is a mode of Claude Code in which the person is asked about what it does not allow.
+func asking(mode string) Rights {
+	return Rights{Args: []string{"--permission-mode", mode, "--permission-prompt-tool", hook.ClaudePromptTool}}
 }
 
 // opencodeMay are the permissions of an OpenCode that reads and answers, and edits or not.

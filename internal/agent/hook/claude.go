@@ -123,6 +123,13 @@ func Allow() string {
 // ourTools is what Claude Code puts before the names of our tools.
 const ourTools = "mcp__plugin_c3po_c3po__"
 
+// PromptTool is what Claude Code calls in the place of a dialog while nobody sits at it, and
+// ClaudePromptTool its name there.
+const (
+	PromptTool       = "c3po_approve"
+	ClaudePromptTool = ourTools + PromptTool
+)
+
 // Ours says that a tool is one of ours.
 func Ours(tool string) bool { return strings.HasPrefix(tool, ourTools) }
 

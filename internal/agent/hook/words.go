@@ -176,6 +176,9 @@ func pronoun(n int) string {
 	return "them"
 }
 
+// NobodyDecided tells a model why a tool may not run in a session that nobody sits at.
+const NobodyDecided = "Nobody sits at this session, and the user has not allowed this call in time. Go on without it."
+
 // DeniedByPerson tells a model that the user did not allow a tool, and why if they said so.
 func DeniedByPerson(words string) string {
 	if words == c3po.Deny {

@@ -49,31 +49,54 @@ type request struct {
 }
 
 // approve puts a dialog before the person, wherever they are, and gives what the client
-// takes for their verdict. Nothing if the dialog is decided first, or nobody can be asked.
+// takes for their verdict. Nothing if the dialog is decided first, or nobody can be asked:
+// of a session that a script runs there is none, for nobody would decide it in time.
 func (s *Server) approve(ctx context.Context, event hook.Event) string {
-	if !s.approves() || s.off() || !s.isSettled() || s.to().Lost() {
+	s.mu.Lock()
+	scripted := s.conversation.scripted
+	s.mu.Unlock()
+	if scripted {
 		return "{}"
+	}
+	wait := time.Duration(0)
+	if s.dialect.Blocks() {
+		wait = s.patience
+	}
+	answer, decided := s.consult(ctx, event, wait)
+	if !decided {
+		return "{}"
+	}
+	verdict, _ := answer.Verdict()
+	return s.dialect.Judge(verdict.Allow, answer.Response)
+}
+
+// consult asks the person about a dialog and waits for their verdict: as long as given, or
+// until the request expires.
+func (s *Server) consult(ctx context.Context, event hook.Event, wait time.Duration) (answer c3po.Message, decided bool) {
+	if !s.approves() || s.off() || !s.isSettled() || s.to().Lost() {
+		return answer, false
 	}
 	approval := c3po.Approval{Tool: event.ToolName, Input: json.RawMessage(event.Input), Session: event.SessionID, Request: rand.Text(), Folder: event.Cwd}
 	hash, err := c3po.ApprovalHash(approval.Tool, approval.Input)
 	if err != nil {
-		return "{}"
+		return answer, false
 	}
 	approval.Hash = hash
 	ctx, settled := context.WithCancel(ctx)
 	defer settled()
 	r := &request{approval: approval, asked: time.Now(), settled: settled}
-	if !s.opens(r) {
-		return "{}"
-	}
+	s.opens(r)
 	defer s.closes(r)
 	most, expires := askTimeout, ""
 	if s.dialect.Blocks() {
 		if s.isThere() {
-			return "{}"
+			return answer, false
 		}
-		most, expires = blockedAsk, fmt.Sprintf("%ds", max(1, s.patience/time.Second))
-		limited, cancel := context.WithTimeout(ctx, s.patience)
+		most = blockedAsk
+	}
+	if wait > 0 {
+		expires = fmt.Sprintf("%ds", max(1, wait/time.Second))
+		limited, cancel := context.WithTimeout(ctx, wait)
 		defer cancel()
 		ctx = limited
 	}
@@ -86,23 +109,21 @@ func (s *Server) approve(ctx context.Context, event hook.Event) string {
 	if err != nil || asked.MessageID == "" {
 		s.log.InfoContext(ctx, "cannot ask for an approval", "err", err)
 		go s.disown(context.WithoutCancel(ctx), approval.Request)
-		return "{}"
+		return answer, false
 	}
 	s.mu.Lock()
 	r.id = asked.MessageID
 	s.mu.Unlock()
 	approval.Expires = asked.Expires
-	answer, decided := s.verdict(ctx, asked.MessageID, approval)
-	if !decided {
+	if answer, decided = s.verdict(ctx, asked.MessageID, approval); !decided {
 		go s.withdraw(context.WithoutCancel(ctx), asked.MessageID)
-		return "{}"
+		return answer, false
 	}
 	go s.take(context.WithoutCancel(ctx), answer.ID)
-	verdict, _ := answer.Verdict()
 	s.mu.Lock()
 	s.conversation.activity = s.conversation.activity.Works(time.Now())
 	s.mu.Unlock()
-	return s.dialect.Judge(verdict.Allow, answer.Response)
+	return answer, true
 }
 
 // verdict waits until the person has decided exactly this. Not if the dialog was settled,
@@ -190,20 +211,15 @@ func (s *Server) persist(ctx context.Context, what string, do func(context.Conte
 	s.log.InfoContext(ctx, "cannot "+what, "err", err)
 }
 
-// opens remembers a dialog. Of a session that a script runs there are none: nobody
-// would decide it in time.
-func (s *Server) opens(r *request) bool {
+// opens remembers a dialog.
+func (s *Server) opens(r *request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.conversation.scripted {
-		return false
-	}
 	r.typed = s.typed
 	s.requests[r] = true
-	if s.dialect.Blocks() { // no other hook tells of it, and it opens if nobody decides it elsewhere
+	if s.dialect.Blocks() || s.resumed { // no other hook tells of it, and it opens if nobody decides it elsewhere
 		s.conversation.activity = s.conversation.activity.Asks(r.asked)
 	}
-	return true
 }
 
 func (s *Server) closes(r *request) {

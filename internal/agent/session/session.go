@@ -66,6 +66,9 @@ type Config struct {
 	// Approves says that the person wants to decide the client's dialogs from elsewhere
 	// too; never if nil.
 	Approves func() bool
+	// Resumed says that c3po attend has resumed the client's session: a dialog that nobody
+	// could answer there is a question to the person.
+	Resumed bool
 	// ApprovalWait is how long a client that opens its dialog only after the hook has ended
 	// is kept from it; a minute if zero.
 	ApprovalWait time.Duration
@@ -115,6 +118,7 @@ type Server struct {
 	before       func(ctx context.Context, to *client.Client, session string) error
 	holds        func(c3po.AgentID)
 	approves     func() bool
+	resumed      bool
 	patience     time.Duration
 	stalledAfter time.Duration
 	dialect      hook.Dialect
@@ -167,7 +171,7 @@ type Server struct {
 func New(cfg Config) *Server {
 	s := &Server{
 		client: cfg.Client, reach: cfg.Reach, asked: cfg.Asked, profile: cfg.Profile, rooms: cfg.Rooms, run: cfg.Run, socket: cfg.Socket, stranger: cfg.Stranger, off: cfg.Off, switched: cfg.Switch, before: cfg.Before, holds: cfg.Registered,
-		approves: cfg.Approves, patience: cmp.Or(cfg.ApprovalWait, DefaultApprovalWait), stalledAfter: cmp.Or(cfg.StalledAfter, DefaultStalledAfter), requests: map[*request]bool{},
+		approves: cfg.Approves, resumed: cfg.Resumed, patience: cmp.Or(cfg.ApprovalWait, DefaultApprovalWait), stalledAfter: cmp.Or(cfg.StalledAfter, DefaultStalledAfter), requests: map[*request]bool{},
 		dialect: cfg.Dialect, rouse: cfg.Rouse, attended: cfg.Attended, answers: cfg.Answers, sees: cfg.Sees, note: cfg.Note, keep: cfg.Keep, tools: cfg.Tools, defaults: cfg.Defaults, version: cfg.Version, log: cfg.Log,
 		wanted: make(chan struct{}, 1), reportable: make(chan struct{}, 1), notable: make(chan struct{}, 1), keepable: make(chan struct{}, 1), settling: make(chan struct{}, 1), settled: make(chan struct{}),
 		tried: make(chan struct{}), patient: hookTimeout,
@@ -246,6 +250,9 @@ func (s *Server) server() *mcp.Server {
 		Description: "For the hooks of the c3po plugin; not for you.",
 		InputSchema: map[string]any{"type": "object"},
 	}, s.hookCall)
+	if s.resumed {
+		s.addPromptTool(server)
+	}
 	server.AddReceivingMiddleware(s.listing, s.calling)
 	return server
 }

@@ -85,7 +85,7 @@ func alwaysLoaded(t mcp.Tool) *mcp.Tool {
 func (s *Server) calling(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		call, ok := req.(*mcp.CallToolRequest)
-		if !ok || call.Params == nil || call.Params.Name == hookTool {
+		if !ok || call.Params == nil || call.Params.Name == hookTool || call.Params.Name == hook.PromptTool {
 			return next(ctx, method, req)
 		}
 		if s.off() {

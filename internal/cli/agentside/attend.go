@@ -126,9 +126,10 @@ func attendAllow(a *console.Console) *cobra.Command {
 		Short: "Let mail resume an agent's closed session",
 		Long: `Let mail that expects an answer resume the closed session of an agent of this host.
 
-Nobody sits at a resumed session. In the default mode, manual, it can read and answer,
-and whatever would open a dialog is denied; --mode gives it more. After so many starts
-in an hour, --starts, you are asked before another.`,
+Nobody sits at a resumed session. In the default mode, manual, it can read and answer.
+What would open a dialog is a question to you in Claude Code, and denied in others;
+--mode gives it more. After so many starts in an hour, --starts, you are asked before
+another.`,
 		Example: `  c3po attend allow api
   c3po attend allow api --mode acceptEdits`,
 		Args: console.Arguments(0, 1, "[NAME]"),

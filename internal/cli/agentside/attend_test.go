@@ -20,7 +20,7 @@ func TestAResumedSessionHasItsOwnSettingsAndNoSecretsOfItsStarter(t *testing.T) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []string{"claude", "--resume", "s1", "--print", "go", "--model", "opus", "--permission-mode", "manual"}; !slices.Equal(cmd.Args, want) || cmd.Dir != folder || mode != "manual" {
+	if want := []string{"claude", "--resume", "s1", "--print", "go", "--model", "opus", "--permission-mode", "manual", "--permission-prompt-tool", "mcp__plugin_c3po_c3po__c3po_approve"}; !slices.Equal(cmd.Args, want) || cmd.Dir != folder || mode != "manual" {
 		t.Errorf("it runs %q in %s, mode %s, want %q", cmd.Args, cmd.Dir, mode, want)
 	}
 	environment := strings.Join(cmd.Env, "\n")

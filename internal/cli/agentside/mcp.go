@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/agent/attend"
 	"github.com/c3po-dev/c3po/internal/agent/hook"
 	"github.com/c3po-dev/c3po/internal/agent/session"
 	"github.com/c3po-dev/c3po/internal/auth"
@@ -158,6 +159,7 @@ func sessionConfig(a *console.Console, r ClientRun, clientName string, waits cli
 		Stranger: func(conn net.Conn) bool { return auth.KnowsPeers && Stranger(a, auth.PeerPID(conn), r.Socket) },
 		Off:      func() bool { return a.Folders.Off(project) },
 		Approves: func() bool { return !a.Folders.ApprovalsOff(project) },
+		Resumed:  clientName == string(hook.ClaudeCode) && a.Getenv(attend.ResumedVariable) != "",
 		Switch: func(on, everywhere bool) error {
 			where := project
 			if everywhere {
