@@ -65,14 +65,16 @@ func ChoiceNumber(text string) (choice int, isNumber bool) {
 	return number, true
 }
 
-// A Notification is word to the person, outside of c3po, that an agent asks.
+// A Notification is word to the person, outside of c3po, that an agent asks, or that one
+// makes no step with a question of another.
 // What the agent wrote is left out unless the person has allowed it to be sent.
 type Notification struct {
 	Kind      NotificationKind `json:"kind"`
 	Space     Space            `json:"space"`
 	MessageID MessageID        `json:"message_id,omitempty"`
 	FromAgent AgentID          `json:"from_agent,omitempty"`
-	Count     int              `json:"count,omitempty"` // how many questions it is of, if several; the rest is said of the first
+	ToAgent   AgentID          `json:"to_agent,omitempty"` // of a stall: who makes no step
+	Count     int              `json:"count,omitempty"`    // how many questions it is of, if several; the rest is said of the first
 	AskedAt   time.Time        `json:"asked_at,omitzero"`
 	Deadline  time.Time        `json:"deadline,omitzero"`
 	Question  string           `json:"question,omitempty"`
@@ -89,6 +91,7 @@ type NotificationKind string
 const (
 	NotifyQuestion NotificationKind = "question"
 	NotifyOverdue  NotificationKind = "overdue" // the deadline of the question has passed
+	NotifyStalled  NotificationKind = "stalled" // who has read the question makes no step with it
 	NotifyTest     NotificationKind = "test"
 )
 

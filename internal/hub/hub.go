@@ -33,9 +33,11 @@ type Config struct {
 	Version  string
 	Commit   string
 	Features []string
-	Notifier node.Notifier                                       // notifies the person of questions; may be nil
-	Auth     string                                              // what callers must show, if that is worth a word
-	Entered  func(space c3po.Space, id c3po.AgentID, run string) // called for each run that is given an id here; may be nil
+	Notifier node.Notifier // notifies the person of questions; may be nil
+	// TellsStalls says that the notifier also hears of questions that stall.
+	TellsStalls bool
+	Auth        string                                              // what callers must show, if that is worth a word
+	Entered     func(space c3po.Space, id c3po.AgentID, run string) // called for each run that is given an id here; may be nil
 	// Host names the coordinator's own machine, whose processes it sees; empty if it sees
 	// no processes.
 	Host string
@@ -81,6 +83,7 @@ type Hub struct {
 	marks     *node.Marks
 	deadlines *node.Deadlines
 	notices   *node.Notices
+	stalls    bool // the person hears of them
 	wakes     *node.Wakes
 	vitals    vitalsCache
 	approving stripes
@@ -146,6 +149,7 @@ func New(c Config) *Hub {
 		accounts: newAccounts(c.Limits),
 		presence: presence,
 		draining: make(chan struct{}),
+		stalls:   c.TellsStalls,
 	}
 	h.lastCalls = calls
 	h.notes = node.NewNotes(fresh, c.Log, h.lastCalls)

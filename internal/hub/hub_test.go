@@ -27,6 +27,8 @@ type testHub struct {
 	calls *calls
 	stop  func() // ends Run, as the end of the test does
 	tells node.Notifier
+	// stalls says that the person hears of these too.
+	stalls bool
 	// stopped are the processes of its host that are halted.
 	stopped processes
 }
@@ -197,7 +199,7 @@ func (h *testHub) neighbour(change ...func(*c3po.Limits)) *testHub {
 }
 
 func run(t *testing.T, h *testHub, limits c3po.Limits, node string) *testHub {
-	h.Hub = hub.New(hub.Config{Store: h.calls, Limits: limits, Node: node, Notifier: h.tells, Stopped: h.stopped.has})
+	h.Hub = hub.New(hub.Config{Store: h.calls, Limits: limits, Node: node, Notifier: h.tells, TellsStalls: h.stalls, Stopped: h.stopped.has})
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- h.Run(ctx) }()

@@ -56,13 +56,18 @@ func (c *crier) all() []string {
 }
 
 // town is a house whose person is told of questions, and a second one beside it.
-func town(t *testing.T, c *crier) (first, second *testHub) {
+func town(t *testing.T, c *crier, change ...func(*testHub)) (first, second *testHub) {
 	limits := c3po.DefaultLimits()
 	model := storetest.NewModel(limits)
 	store := &calls{Store: model, count: map[string]int{}, fail: map[string]error{}}
-	first = run(t, &testHub{t: t, model: model, calls: store, tells: c}, limits, "node-1")
-	second = run(t, &testHub{t: t, model: model, calls: store, tells: c}, limits, "node-2")
-	return first, second
+	build := func(node string) *testHub {
+		h := &testHub{t: t, model: model, calls: store, tells: c}
+		for _, f := range change {
+			f(h)
+		}
+		return run(t, h, limits, node)
+	}
+	return build("node-1"), build("node-2")
 }
 
 func TestAPersonIsToldOfAQuestionOnceWhoeverIsAsked(t *testing.T) {

@@ -101,20 +101,26 @@ func (box *inbox) holdUp(ctx context.Context, held []store.Entry, why store.Hold
 		if notice != nil && m.ExpectsReply && (!role || why == store.Stalled) && m.FromAgent != c3po.Human { // the person's mailbox is for decisions only
 			step.To, step.Notice = m.FromAgent, notice(cmp.Or(m.Ticket, m.ID))
 		}
-		if err := box.holdUpOne(ctx, step); err != nil {
+		changed, err := box.holdUpOne(ctx, step)
+		if err != nil {
 			return err
+		}
+		if changed && why == store.Stalled && m.ExpectsReply && box.hub.stalls {
+			box.hub.notices.TellStall(node.Stall{Space: box.space, Question: m.ID, From: m.FromAgent, Agent: box.id, AskedAt: m.Timestamp})
 		}
 	}
 	return nil
 }
 
-// holdUpOne takes one such step.
-func (box *inbox) holdUpOne(ctx context.Context, step store.HoldUpStep) error {
-	return box.tellAsker(ctx, step.To, func(to c3po.AgentID) (bool, error) {
+// holdUpOne takes one such step, and says whether it changed something.
+func (box *inbox) holdUpOne(ctx context.Context, step store.HoldUpStep) (changed bool, err error) {
+	err = box.tellAsker(ctx, step.To, func(to c3po.AgentID) (bool, error) {
 		step.To = to
 		done, err := box.hub.store.HoldUp(ctx, box.space, step)
+		changed = done.Changed
 		return done.Changed, err
 	})
+	return changed, err
 }
 
 // untilQuota is a quest that finds nothing while the agent is out of quota: what would be

@@ -1,6 +1,7 @@
 package hub_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -56,4 +57,33 @@ func TestAQueuesTicketWhoseHolderIsStalledMayBeTakenOver(t *testing.T) {
 		h.reply("w2", receipt.ID, "done")
 		same(t, "the asker's notices", h.notices("asker"), 1)
 	})
+}
+
+func TestThePersonHearsOnceOfAQuestionThatStallsIfTheyWantTo(t *testing.T) {
+	for name, wants := range map[string]bool{"they want to": true, "they do not": false} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T) {
+				c := &crier{channels: []string{"ntfy", "broken"}, fails: 1}
+				first, second := town(t, c, func(h *testHub) { h.stalls = wants })
+				first.enter("ann", "bob")
+				question := first.send("ann", "bob", "which port?")
+				first.inbox("bob")
+				report := func(h *testHub, in c3po.ReceivedInput) { must(h.as("bob").Received(t.Context(), in))(t) }
+				stalled, moves := c3po.ReceivedInput{Stalled: []c3po.MessageID{question.ID}}, c3po.ReceivedInput{Moves: []c3po.MessageID{question.ID}}
+				report(first, stalled)
+				report(second, stalled) // its session was not sure that it arrived
+				pass(time.Minute)
+				report(second, moves)
+				report(second, stalled)
+				pass(time.Hour)
+				said := c.all()
+				slices.Sort(said)
+				if want := []string{"broken: fails", "broken: stalled of ann: ", "ntfy: stalled of ann: "}; wants {
+					same(t, "told", said, want)
+				} else {
+					same(t, "told", len(said), 0)
+				}
+			})
+		})
+	}
 }

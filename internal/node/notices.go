@@ -59,6 +59,7 @@ type noticeChannel struct {
 	mu     sync.Mutex
 	spaces map[c3po.Space]bool
 	hurry  bool // one of them asks for permission
+	stalls []dueStall
 }
 
 // NewNotices sends nothing if there is no notifier.
@@ -84,10 +85,15 @@ func (n *Notices) ask(space c3po.Space, hurry bool) {
 		c.mu.Lock()
 		c.spaces[space], c.hurry = true, c.hurry || hurry
 		c.mu.Unlock()
-		select {
-		case c.wake <- struct{}{}:
-		default:
-		}
+		c.signal()
+	}
+}
+
+// signal has the channel look at what there is to tell.
+func (c *noticeChannel) signal() {
+	select {
+	case c.wake <- struct{}{}:
+	default:
 	}
 }
 
@@ -112,6 +118,7 @@ func (n *Notices) serve(ctx context.Context, c *noticeChannel) {
 			n.complain(ctx, c, "", err)
 			// A question that was just asked may be the first of many.
 			n.look(ctx, c, spaces, noticeGather)
+			n.tellStalls(ctx, c)
 		}
 	gathering:
 		for {
@@ -126,6 +133,7 @@ func (n *Notices) serve(ctx context.Context, c *noticeChannel) {
 				}
 				if spaces := c.take(); n.wanted(ctx, c) {
 					n.look(ctx, c, spaces, 0)
+					n.tellStalls(ctx, c)
 				}
 			}
 		}

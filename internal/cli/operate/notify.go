@@ -21,6 +21,7 @@ type notifying struct {
 	secret  string
 	allow   []string
 	bodies  bool
+	stalls  bool
 	buttons bool
 }
 
@@ -32,8 +33,9 @@ func (n *notifying) flags(cmd *cobra.Command) {
 	flags.StringVar(&n.secret, "notify-secret", "", "secret of the webhook and of buttons; better set where others cannot read it")
 	flags.StringSliceVar(&n.allow, "notify-allow", nil, "private addresses that may be told, such as 192.168.1.20 or 10.0.0.0/8")
 	flags.BoolVar(&n.bodies, "notify-bodies", false, "also send what agents wrote")
+	flags.BoolVar(&n.stalls, "notify-stalls", false, "also tell of agents that have read a question and make no step")
 	flags.BoolVar(&n.buttons, "notify-buttons", false, "put choices on buttons of ntfy notices, which answer the question")
-	for _, name := range []string{"desktop", "ntfy", "webhook", "secret", "allow", "bodies", "buttons"} {
+	for _, name := range []string{"desktop", "ntfy", "webhook", "secret", "allow", "bodies", "stalls", "buttons"} {
 		console.Setting(flags, "notify-"+name, "C3PO_NOTIFY_"+strings.ToUpper(name), "notify."+name)
 	}
 }
@@ -48,6 +50,7 @@ func (n *notifying) variables() []string {
 		"C3PO_NOTIFY_WEBHOOK=" + n.webhook,
 		"C3PO_NOTIFY_ALLOW=" + strings.Join(n.allow, ","),
 		"C3PO_NOTIFY_BODIES=" + strconv.FormatBool(n.bodies),
+		"C3PO_NOTIFY_STALLS=" + strconv.FormatBool(n.stalls),
 		"C3PO_NOTIFY_BUTTONS=" + strconv.FormatBool(n.buttons),
 		"C3PO_NOTIFY_SECRET=" + n.secret,
 	}
@@ -62,7 +65,7 @@ func (n *notifying) check() error {
 }
 
 func (n *notifying) config() (notify.Config, error) {
-	config := notify.Config{Desktop: n.desktop, Ntfy: n.ntfy, Webhook: n.webhook, Secret: n.secret, Bodies: n.bodies, Buttons: n.buttons}
+	config := notify.Config{Desktop: n.desktop, Ntfy: n.ntfy, Webhook: n.webhook, Secret: n.secret, Bodies: n.bodies, Stalls: n.stalls, Buttons: n.buttons}
 	for _, text := range n.allow {
 		prefix, err := notify.ParseAllow(text)
 		if err != nil {
@@ -87,9 +90,11 @@ Each is one line under notify: in c3po.yaml, where the coordinator runs:
     secret: what posts to the webhook, and buttons, are signed with
     allow: [192.168.1.20]
     bodies: true
+    stalls: true
     buttons: true
 
-What agents wrote is sent only with bodies: true. With buttons: true a choice can be
+What agents wrote is sent only with bodies: true. With stalls: true you also hear, once,
+that an agent has read a question and makes no step with it. With buttons: true a choice can be
 made from the notice of ntfy. Addresses of this machine and of
 private networks are sent to only if allow lists them. A coordinator reads this
 when it is started.`,

@@ -35,6 +35,7 @@ type Config struct {
 	// Allow are addresses of one's own network that may be sent to.
 	Allow    []netip.Prefix
 	Bodies   bool              // what agents wrote is sent too
+	Stalls   bool              // the person is also told of questions that stall
 	Buttons  bool              // choices can be made from a notice of ntfy; needs Bodies and a Secret
 	Resolver *net.Resolver     // the system's if nil
 	Browsers Browsers          // those that want to be told; nil if none can
@@ -131,6 +132,8 @@ func (n *Notifier) Notify(ctx context.Context, channel string, what c3po.Notific
 // title is one line of words that no agent has written.
 func title(n c3po.Notification) string {
 	switch {
+	case n.Count > 1 && n.Kind == c3po.NotifyStalled:
+		return fmt.Sprintf("%d questions have stalled", n.Count)
 	case n.Count > 1 && n.Kind == c3po.NotifyOverdue:
 		return fmt.Sprintf("%d questions still wait for your answer", n.Count)
 	case n.Count > 1:
@@ -139,6 +142,8 @@ func title(n c3po.Notification) string {
 	switch n.Kind {
 	case c3po.NotifyTest:
 		return "c3po can reach you"
+	case c3po.NotifyStalled:
+		return fmt.Sprintf("%s may be stuck", n.ToAgent)
 	case c3po.NotifyOverdue:
 		return fmt.Sprintf("%s still waits for your answer", n.FromAgent)
 	default:
@@ -157,6 +162,13 @@ const maxTextCharacters = 1000
 func text(n c3po.Notification) string {
 	if n.Kind == c3po.NotifyTest {
 		return "This is a test. Questions of your agents will look like this."
+	}
+	if n.Kind == c3po.NotifyStalled {
+		asker := string(n.FromAgent) + "'s"
+		if n.FromAgent == c3po.Human {
+			asker = "your"
+		}
+		return fmt.Sprintf("It has read %s question and made no step for a while. See who waits for whom with: c3po stuck", asker)
 	}
 	if n.Count > 1 {
 		return fmt.Sprintf("The first is from %s. See all with: c3po human list", n.FromAgent)

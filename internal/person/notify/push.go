@@ -148,7 +148,10 @@ func (n *Notifier) push(ctx context.Context, what c3po.Notification) error {
 		return err
 	}
 	notice := pushNotice{Title: title(what), Space: what.Space}
-	if what.Count <= 1 {
+	switch {
+	case what.Kind == c3po.NotifyStalled: // there is no question to answer
+		notice.Body = text(what)
+	case what.Count <= 1:
 		body := sanitise.Inline(strings.TrimSpace(what.Question + " " + what.Reason))
 		if what.Permission {
 			body = strings.Join(sanitise.Exact(what.Question), " ")

@@ -62,8 +62,11 @@ func (n *Notifier) publish(ctx context.Context, what c3po.Notification) error {
 		priority = "3"
 	}
 	tag := "question"
-	if what.Permission {
+	switch {
+	case what.Permission:
 		tag = "lock"
+	case what.Kind == c3po.NotifyStalled:
+		tag = "hourglass"
 	}
 	headers := map[string]string{
 		"Content-Type": "text/plain; charset=utf-8", "Title": title(what), "Priority": priority, "Tags": tag,
