@@ -28,6 +28,7 @@ const reactTimeout = 30 * time.Second
 type Activity struct {
 	phase  phase
 	at     time.Time // of the latest evidence
+	step   time.Time // when its turn last moved
 	until  time.Time // how long that is believed
 	alone  time.Time // it is left alone until then, whatever its client says meanwhile
 	failed bool      // because its last turn failed
@@ -48,7 +49,16 @@ const (
 
 // Works is a turn that begins or goes on.
 func (a Activity) Works(now time.Time) Activity {
-	a.phase, a.at, a.until = working, now, now.Add(silenceTimeout)
+	a.phase, a.at, a.step, a.until = working, now, now, now.Add(silenceTimeout)
+	return a
+}
+
+// StillWorks is the client's word that its turn goes on, which is no step of it.
+func (a Activity) StillWorks(now time.Time) Activity {
+	if a.phase != working {
+		return a.Works(now)
+	}
+	a.at, a.until = now, now.Add(silenceTimeout)
 	return a
 }
 
@@ -178,10 +188,10 @@ func (a Activity) Idle(now time.Time, monitored bool) (since time.Time, known bo
 	return a.at, a.phase == resting && !a.at.IsZero() && !a.frozen && (!a.shell || monitored) && !left
 }
 
-// SilentTurn is since when a turn has shown nothing, if one runs as far as
+// SilentTurn is since when a turn has made no step, if one runs as far as
 // is known, and no call of ours and no dialog explains it.
 func (a Activity) SilentTurn() (since time.Time, runs bool) {
-	return a.at, a.phase == working && a.calls == 0
+	return a.step, a.phase == working && a.calls == 0
 }
 
 // BelievedUntil is when the evidence ends.

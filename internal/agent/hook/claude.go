@@ -28,6 +28,7 @@ type Event struct {
 	Prompt     string `json:"prompt,omitempty"`                 // of UserPromptSubmit; empty if the client does not show it
 	Error      string `json:"error,omitempty"`                  // of StopFailure: what kind of failure it was
 	Said       string `json:"last_assistant_message,omitempty"` // of StopFailure: what its user reads
+	RetryAt    Word   `json:"retry_at,omitempty"`               // of Refused: when the client asks its model again, in milliseconds since 1970
 	Attended   string `json:"attended,omitempty"`               // of SessionStart: 1, or 0 if a script runs the client; empty if it did not say
 }
 
@@ -81,8 +82,12 @@ const (
 	PostToolUse      = "PostToolUse"
 	StopEvent        = "Stop"
 	StopFailure      = "StopFailure" // the turn ended because the model could not be asked
-	DialogOpens      = "PermissionRequest"
-	Notification     = "Notification"
+	// Refused is a turn whose model is refused to it, and that its client goes on with by
+	// itself after a while.
+	Refused      = "Refused"
+	StillBusy    = "StillBusy" // the turn goes on, and may not have made a step
+	DialogOpens  = "PermissionRequest"
+	Notification = "Notification"
 	// DialogCloses is a dialog that is decided, or moot.
 	DialogCloses = "DialogCloses"
 	// Approve is a dialog that opens, asked by a hook that waits for the person's verdict.

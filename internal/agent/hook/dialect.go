@@ -125,6 +125,9 @@ func (Dialect) kimi(d Decision, event string) string {
 // Read is an event as the client hands it to a command. name is what the client
 // calls the event.
 func (by Dialect) Read(name string, data []byte) (Event, bool) {
+	if by == Copilot && name == copilotFails {
+		return copilotFailure(data)
+	}
 	var read struct {
 		Event
 		Prompt said `json:"prompt"`
@@ -154,6 +157,37 @@ func (by Dialect) Read(name string, data []byte) (Event, bool) {
 	}
 	event.Name = by.event(name)
 	return event, event.Name != ""
+}
+
+// copilotFails is the event of a request that has failed.
+const copilotFails = "errorOccurred"
+
+// copilotFailure is a request to the model that has failed. Copilot makes it again by
+// itself, after a time that it does not tell, unless it says that it cannot.
+func copilotFailure(data []byte) (Event, bool) {
+	var failed struct {
+		Session string `json:"sessionId"`
+		Context string `json:"errorContext"`
+		Again   bool   `json:"recoverable"`
+		Error   struct {
+			Message string `json:"message"`
+		} `json:"error"`
+	}
+	if json.Unmarshal(data, &failed) != nil || failed.Context != "model_call" {
+		return Event{}, false
+	}
+	var inner struct {
+		Message string `json:"message"`
+	}
+	event := Event{Name: StopFailure, SessionID: failed.Session, Said: failed.Error.Message}
+	// What a provider answered is passed on as it came.
+	if json.Unmarshal([]byte(event.Said), &inner) == nil && inner.Message != "" {
+		event.Said = inner.Message
+	}
+	if failed.Again {
+		event.Name = Refused
+	}
+	return event, true
 }
 
 // said is what a person has typed, which a client writes as a text or as parts of one.
@@ -194,7 +228,7 @@ func (by Dialect) event(name string) string {
 	own := map[string]string{}
 	switch by {
 	case OpenCode:
-		own = map[string]string{"busy": PreToolUse, DialogOpens: DialogOpens, DialogCloses: DialogCloses, Approve: Approve}
+		own = map[string]string{"busy": StillBusy, StopFailure: StopFailure, Refused: Refused, DialogOpens: DialogOpens, DialogCloses: DialogCloses, Approve: Approve}
 	case Gemini:
 		own = map[string]string{"BeforeAgent": UserPromptSubmit, "AfterTool": PostToolUse, "AfterAgent": StopEvent, Notification: Notification}
 	case Kimi:

@@ -80,7 +80,10 @@ func TestEachClientsOwnEventsAreUnderstood(t *testing.T) {
 	}{
 		{hook.Codex, "Stop", `{"session_id":"s","stop_hook_active":true}`, hook.Event{Name: hook.StopEvent, SessionID: "s", Again: "true"}},
 		{hook.OpenCode, "PostToolUse", `{"session_id":"s","tool_name":"c3po_get_messages"}`, hook.Event{Name: hook.PostToolUse, SessionID: "s", ToolName: "c3po_get_messages", ToolUseID: "tool:get_messages"}},
-		{hook.OpenCode, "busy", `{"session_id":"s"}`, hook.Event{Name: hook.PreToolUse, SessionID: "s"}},
+		{hook.Copilot, "errorOccurred", `{"sessionId":"s","errorContext":"model_call","recoverable":true,"error":{"name":"Error","message":"{\"type\":\"rate_limit_error\",\"message\":\"Rate limit reached\"}"}}`,
+			hook.Event{Name: hook.Refused, SessionID: "s", Said: "Rate limit reached"}},
+		{hook.Copilot, "errorOccurred", `{"sessionId":"s","errorContext":"model_call","recoverable":false,"error":{"message":"429"}}`, hook.Event{Name: hook.StopFailure, SessionID: "s", Said: "429"}},
+		{hook.OpenCode, "busy", `{"session_id":"s"}`, hook.Event{Name: hook.StillBusy, SessionID: "s"}},
 		{hook.Gemini, "AfterAgent", `{"session_id":"s","hook_event_name":"AfterAgent"}`, hook.Event{Name: hook.StopEvent, SessionID: "s"}},
 		{hook.Gemini, "BeforeAgent", `{"session_id":"s"}`, hook.Event{Name: hook.UserPromptSubmit, SessionID: "s"}},
 		{hook.Copilot, "agentStop", `{"sessionId":"s","timestamp":1}`, hook.Event{Name: hook.StopEvent, SessionID: "s"}},

@@ -16,21 +16,32 @@ const rateLimited = "rate_limit"
 // maxEvidence is how much of what a client said is passed on.
 const maxEvidence = 200
 
+// quotaWords are how providers and clients say it that have no such name for it.
+var quotaWords = regexp.MustCompile(`(?i)\b429\b|too many requests|rate.?limit|usage.?limit|\bquota\b|resource.?exhausted`)
+
 // A Refusal is a client's word that its model is refused to it because its quota is used
 // up.
 type Refusal struct {
 	Until    time.Time // when that ends; zero if the client did not say
+	Again    time.Time // when the client asks its model again by itself; zero if it does not
 	Evidence string
 }
 
-// RefusedForQuota says whether the failure of a turn is such a refusal.
+// RefusedForQuota says whether the failure of a turn, or of a request that its client makes
+// again, is such a refusal.
 func (e Event) RefusedForQuota(now time.Time) (Refusal, bool) {
-	if e.Name != StopFailure || e.Error != rateLimited {
+	named := e.Error == rateLimited || e.Error == "" && quotaWords.MatchString(e.Said)
+	if e.Name != StopFailure && e.Name != Refused || !named {
 		return Refusal{}, false
 	}
 	refusal := Refusal{Until: resetTime(e.Said, now), Evidence: rateLimited}
 	if said := strings.ToValidUTF8(strings.Join(strings.Fields(e.Said), " "), ""); said != "" {
 		refusal.Evidence = cut(said, maxEvidence)
+	}
+	if ms, err := strconv.ParseInt(string(e.RetryAt), 10, 64); err == nil && e.Name == Refused {
+		if at := time.UnixMilli(ms); at.After(now) && at.Sub(now) <= c3po.MaxOutOfQuota {
+			refusal.Again = at
+		}
 	}
 	return refusal, true
 }
@@ -49,7 +60,7 @@ var (
 	epochForm   = regexp.MustCompile(`\|(1\d{9})\b`)
 	afterForm   = regexp.MustCompile(`(?i)(?:again|retry|resets?)(?: in| after)((?: *\d+(?:\.\d+)? *(?:days?|d|hours?|hrs?|h|minutes?|mins?|m|seconds?|secs?|s),?(?: and)?)+)`)
 	partForm    = regexp.MustCompile(`(?i)(\d+(?:\.\d+)?) *([dhms])`)
-	clockForm   = regexp.MustCompile(`(?i)(?:resets?|until|again)(?: at)?(?: ([a-z]{3}) (\d{1,2}),?(?: at)?)? (\d{1,2})(?::(\d\d))? ?(am|pm)(?: \(([A-Za-z0-9_/+-]+)\))?`)
+	clockForm   = regexp.MustCompile(`(?i)(?:resets?|until|again)(?: at)?(?: ([a-z]{3}) (\d{1,2})(?:st|nd|rd|th)?,?(?: \d{4})?(?: at)?)? (\d{1,2})(?::(\d\d))? ?(am|pm)(?: \(([A-Za-z0-9_/+-]+)\))?`)
 )
 
 // resetTime finds in a text when a limit ends; zero if it does not say, or says what
@@ -96,6 +107,9 @@ func lengthOf(text string) time.Duration {
 	return sum
 }
 
+// justPassed is how long after a time of the day that time is not the next day's.
+const justPassed = 2 * time.Minute
+
 // clockTime is the next time that a clock shows what a text names, in its zone or here.
 func clockTime(found []string, now time.Time) time.Time {
 	zone := now.Location()
@@ -114,7 +128,10 @@ func clockTime(found []string, now time.Time) time.Time {
 	there := now.In(zone)
 	if found[1] == "" {
 		at := time.Date(there.Year(), there.Month(), there.Day(), hour, minute, 0, 0, zone)
-		if at.Before(now) {
+		switch late := now.Sub(at); {
+		case late > 0 && late < justPassed:
+			return time.Time{} // a clock without seconds: it is soon, and not tomorrow
+		case late > 0:
 			at = at.AddDate(0, 0, 1)
 		}
 		return at

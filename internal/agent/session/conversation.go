@@ -69,6 +69,8 @@ type conversation struct {
 	quota quota
 	stall stall
 
+	refusals int // of its model in a row, that its client waits out
+
 	owed  map[c3po.MessageID]bool // questions whose text was handed to it and that it has not answered
 	asked map[c3po.MessageID]bool // its own questions, to which it may be waiting for an answer
 

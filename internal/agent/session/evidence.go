@@ -65,6 +65,7 @@ func (s *Server) observe(ctx context.Context) {
 		s.slept()
 		s.wake()
 		s.leaves()
+		s.watchTranscript(time.Now())
 		s.stalls()
 		s.counts()
 	}
@@ -128,6 +129,9 @@ func (s *Server) evidence(event hook.Event) {
 	case hook.StopFailure:
 		c.hinted, c.brought = 0, nil // the model was not asked
 		return
+	case hook.Refused:
+		c.activity = c.activity.Works(now)
+		return
 	case hook.Notification:
 		if event.Kind == "permission_prompt" || event.Kind == "elicitation_dialog" || event.Kind == "ToolPermission" {
 			c.activity = c.activity.Asks(now)
@@ -139,6 +143,8 @@ func (s *Server) evidence(event hook.Event) {
 	case hook.UserPromptSubmit:
 		c.turn()
 	case hook.StopEvent, hook.SessionEnd:
+	case hook.StillBusy:
+		c.activity = c.activity.StillWorks(now)
 	default:
 		c.activity = c.activity.Works(now)
 	}

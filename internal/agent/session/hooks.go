@@ -54,6 +54,8 @@ func (s *Server) answerHook(ctx context.Context, event hook.Event) string {
 		return s.beforeEdit(ctx, event)
 	case event.Name == hook.PreToolUse:
 		return s.allow(event)
+	case event.Name == hook.StillBusy:
+		return "{}"
 	case event.Name == hook.DialogOpens:
 		return s.asksPerson(event)
 	case s.off():
@@ -86,6 +88,8 @@ func (s *Server) answerHook(ctx context.Context, event hook.Event) string {
 		return s.dialect.Write(s.onStop(ctx, event), event.Name)
 	case hook.StopFailure:
 		s.failTurn(event)
+	case hook.Refused:
+		s.refused(event)
 	case hook.SessionEnd:
 		// A session that is cleared or changed for another is not the end of the run.
 		if event.Reason != "clear" && event.Reason != "resume" {

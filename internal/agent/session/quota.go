@@ -41,8 +41,47 @@ func (c *conversation) refuse(refusal hook.Refusal, again, now time.Time) {
 	c.activity = c.activity.Fails(now, until)
 }
 
+// unnamedRefusal is for how long a session is out of quota whose client asks its model
+// again by itself, and does not tell when.
+const unnamedRefusal = 15 * time.Second
+
+// minRefusal is the shortest time for which a refusal of the model is worth a word to
+// others: clients try again by themselves after less.
+const minRefusal = 5 * time.Second
+
+// waitsOut takes in that the model is refused to the session for its quota, and that its
+// client asks again by itself: the turn goes on.
+func (c *conversation) waitsOut(refusal hook.Refusal, now time.Time) {
+	until, exact := refusal.Until, true
+	if until.IsZero() {
+		until, exact = refusal.Again, false
+	}
+	if c.refusals++; until.IsZero() && c.refusals > 1 { // one alone may be a hiccup
+		until = now.Add(unnamedRefusal)
+	}
+	known := c.quota.out(now) && (c.quota.exact || !until.After(c.quota.until))
+	if until.Sub(now) < minRefusal || known && !exact {
+		return
+	}
+	c.quota = quota{until: until, exact: exact, evidence: refusal.Evidence, report: true}
+}
+
+// refused is a request to the model that was refused, and that its client makes again.
+func (s *Server) refused(event hook.Event) {
+	now := time.Now()
+	refusal, ok := event.RefusedForQuota(now)
+	if !ok {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.conversation.waitsOut(refusal, now)
+	s.reportSoon()
+}
+
 // answers takes in that the model has answered.
 func (c *conversation) answers() {
+	c.refusals = 0
 	if !c.quota.until.IsZero() {
 		c.quota = quota{report: true}
 	}

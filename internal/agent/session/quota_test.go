@@ -1,6 +1,7 @@
 package session
 
 import (
+	"strconv"
 	"testing"
 	"time"
 
@@ -95,6 +96,47 @@ func TestWhatWasReadBeforeTheQuotaRanOutIsToldAgainAndNotLeft(t *testing.T) {
 		}
 		if took := f.next(time.Minute); took > 12*time.Second {
 			t.Errorf("told again after %s more", took)
+		}
+	})
+}
+
+// asksAgain is the client's word that its model was refused and that it asks again by itself.
+func (f *failing) asksAgain(said string, after time.Duration) {
+	f.b.answerHook(f.t.Context(), hook.Event{
+		Name: hook.Refused, SessionID: "s1", Said: said, RetryAt: hook.Word(strconv.FormatInt(time.Now().Add(after).UnixMilli(), 10)),
+	})
+}
+
+func TestASessionWhoseClientWaitsOutARefusalIsOutOfQuotaMeanwhile(t *testing.T) {
+	t.Parallel()
+	inFailing(t, func(f *failing) {
+		f.reads("web::api::00000001")
+		f.asksAgain("Too Many Requests", 2*time.Second)
+		if q := f.reports(); !q.until.IsZero() {
+			t.Errorf("a short pause is reported: %+v", q)
+		}
+		f.asksAgain("Service Unavailable", 30*time.Second)
+		if q := f.reports(); !q.until.IsZero() {
+			t.Errorf("another failure is reported: %+v", q)
+		}
+		f.asksAgain("Too Many Requests", 30*time.Second)
+		until := time.Now().Add(30 * time.Second)
+		if q := f.reports(); !q.until.Equal(until) || q.exact || q.evidence != "Too Many Requests" || !q.report {
+			t.Errorf("the report is %+v, want until %s", q, until)
+		}
+		pass(30 * time.Second)
+		f.b.answerHook(f.t.Context(), hook.Event{Name: hook.Refused, SessionID: "s1", Said: "Too Many Requests"}) // and no time
+		if q := f.reports(); !q.until.Equal(time.Now().Add(unnamedRefusal)) {
+			t.Errorf("after a refusal without a time the report is %+v", q)
+		}
+		pass(30 * time.Second)
+		f.asksAgain("Too Many Requests", time.Minute)
+		if q := f.reports(); !q.until.Equal(time.Now().Add(time.Minute)) {
+			t.Errorf("after the next try the report is %+v", q)
+		}
+		f.hook(hook.PostToolUse) // the model has used a tool
+		if q := f.reports(); !q.until.IsZero() || !q.report {
+			t.Errorf("the model answers, and the report is %+v", q)
 		}
 	})
 }

@@ -72,12 +72,9 @@ func (s *Server) sendUsed(ctx context.Context) {
 	if !due {
 		return
 	}
-	s.counting.Lock()
-	defer s.counting.Unlock()
-	requests := s.transcript.more(s.dialect)
+	s.readTranscript()
 	s.mu.Lock()
 	m.looked = now
-	m.count(requests)
 	used := m.report(now)
 	s.mu.Unlock()
 	if len(used) == 0 {

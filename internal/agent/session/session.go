@@ -162,6 +162,7 @@ type Server struct {
 	silent     bool              // the coordinator did not answer the last hook in time
 	ran        HookRun           // the last one
 	requests   map[*request]bool // dialogs that the person can decide elsewhere
+	watched    time.Time         // when the transcript was last looked at for refusals
 	typed      time.Time         // when somebody last typed at the terminal; zero if that is not known
 	doubtful   map[string]string // keys of calls that failed and may have been carried out, by what they said
 	unanswered bool              // nothing shows that the coordinator answers

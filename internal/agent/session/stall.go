@@ -62,10 +62,12 @@ func (c *conversation) moves() {
 	clear(c.stall.marked)
 }
 
-// stalls looks whether the session makes steps. What its client writes down is one too.
+// stalls looks whether the session makes steps. What its client writes down is one too. Of
+// a client without hooks nobody can tell.
 func (s *Server) stalls() {
 	s.mu.Lock()
 	since, runs := s.conversation.activity.SilentTurn()
+	runs = runs && s.ran.Event != ""
 	owes := len(s.conversation.inHand())+len(s.conversation.stall.marked) > 0
 	s.mu.Unlock()
 	if !owes {

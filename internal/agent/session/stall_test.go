@@ -67,6 +67,7 @@ func TestASessionThatWaitsForSomethingIsNotStalled(t *testing.T) {
 		"in a call of ours":  locked(func(f *failing) { f.b.conversation.activity = f.b.conversation.activity.Calls() }),
 		"for another agent":  locked(func(f *failing) { f.b.conversation.asked["api::db::00000001"] = true }),
 		"for its next turn":  func(f *failing) { f.b.putOff(); f.says("idle") },
+		"without a hook":     locked(func(f *failing) { f.b.ran = HookRun{} }),
 		"with nothing to do": func(f *failing) { f.b.forgetOwed("web::api::00000001") },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -81,4 +82,18 @@ func TestASessionThatWaitsForSomethingIsNotStalled(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestATurnThatOnlySaysItGoesOnIsStalled(t *testing.T) {
+	t.Parallel()
+	inFailing(t, func(f *failing) {
+		f.reads("web::api::00000001")
+		for range 16 {
+			pass(time.Minute)
+			f.hook(hook.StillBusy)
+		}
+		if stalled, _ := f.stall(); stalled != 1 {
+			t.Errorf("a turn that makes no step for 16 minutes: %d stalled, want 1", stalled)
+		}
+	})
 }

@@ -31,7 +31,8 @@ type modelRequest struct {
 type transcript struct {
 	path   string
 	offset int64
-	answer time.Time // of Codex: when the model began to answer
+	answer time.Time    // of Codex: when the model began to answer
+	told   []hook.Event // what it says of requests that were refused, until somebody takes it
 }
 
 // follow takes in where the client writes down what is said. A subagent has its own file,
@@ -51,15 +52,23 @@ func (s *Server) follow(event hook.Event) {
 	}
 }
 
-var plainID = regexp.MustCompile(`^[0-9A-Za-z-]{8,64}$`)
+var plainID = regexp.MustCompile(`^[0-9A-Za-z_-]{8,64}$`)
 
-// transcriptOf is the file of Codex, whose hooks do not name it; empty if there is none yet.
+// transcriptOf is the file of Codex or Kimi Code, whose hooks do not name it; empty if there
+// is none yet.
 func transcriptOf(by hook.Dialect, session string, getenv func(string) string) string {
-	if by != hook.Codex || !plainID.MatchString(session) {
+	var pattern string
+	switch {
+	case !plainID.MatchString(session):
+		return ""
+	case by == hook.Codex:
+		pattern = filepath.Join(cmp.Or(getenv("CODEX_HOME"), filepath.Join(getenv("HOME"), ".codex")), "sessions/*/*/*/rollout-*"+session+".jsonl")
+	case by == hook.Kimi:
+		pattern = filepath.Join(cmp.Or(getenv("KIMI_CODE_HOME"), filepath.Join(getenv("HOME"), ".kimi-code")), "sessions/*", session, "agents/main/wire.jsonl")
+	default:
 		return ""
 	}
-	folder := cmp.Or(getenv("CODEX_HOME"), filepath.Join(getenv("HOME"), ".codex"))
-	found, err := filepath.Glob(filepath.Join(folder, "sessions/*/*/*/rollout-*"+session+".jsonl"))
+	found, err := filepath.Glob(pattern)
 	if err != nil || len(found) != 1 {
 		return ""
 	}
@@ -115,8 +124,11 @@ func (t *transcript) more(by hook.Dialect) []modelRequest {
 			r, ok = claudeRequest(line)
 		case by == hook.Codex:
 			r, ok = t.codexRequest(line)
+			t.tell(codexFailure(line))
 		case by == hook.Gemini:
 			r, ok = geminiRequest(line)
+		case by == hook.Kimi:
+			t.tell(kimiRefusal(line))
 		}
 		if ok {
 			all = append(all, r)

@@ -32,6 +32,8 @@ type About = {
   cwd?: string
   reason?: string
   stop_hook_active?: string
+  last_assistant_message?: string
+  retry_at?: string
 }
 // What OpenCode says when it asks for a permission. The types of the plugin are older.
 type Asked = { id: string; sessionID: string; permission: string; patterns: string[]; tool?: { messageID: string; callID: string } }
@@ -229,8 +231,20 @@ export const C3PO: Plugin = async ({ client, directory }) => {
         case "session.compacted":
           if (event.properties.sessionID === session.id) owed = await tell("SessionStart", { ...about, source: "compact" })
           return
+        case "session.error": {
+          const { sessionID, error } = event.properties
+          // Who has interrupted a turn has not failed.
+          if (sessionID !== session.id || !error || error.name === "MessageAbortedError") return
+          await said
+          await hook("StopFailure", { ...about, last_assistant_message: String(error.data.message ?? error.name) })
+          return
+        }
         case "session.status": {
           const { sessionID, status } = event.properties
+          // OpenCode asks its model again by itself, and says when.
+          if (status.type === "retry" && sessionID === session.id) {
+            void hook("Refused", { ...about, last_assistant_message: status.message, retry_at: String(status.next) })
+          }
           // Whoever interrupts a turn closes its dialogs, of which OpenCode says nothing.
           if (status.type === "idle") closes((_, asks) => asks === sessionID || sessionID === session?.id)
           if (sessionID === session.id) break

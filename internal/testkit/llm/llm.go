@@ -32,6 +32,7 @@ type Model struct {
 type RateLimit struct {
 	RetryAfter time.Duration // what its header says, in whole seconds; none if it is 0
 	Message    string
+	Body       string // all of it, where a client wants more than a message; else empty
 }
 
 func (l RateLimit) write(w http.ResponseWriter) {
@@ -40,6 +41,10 @@ func (l RateLimit) write(w http.ResponseWriter) {
 		w.Header().Set("Retry-After", strconv.Itoa(int(l.RetryAfter/time.Second)))
 	}
 	w.WriteHeader(http.StatusTooManyRequests)
+	if l.Body != "" {
+		fmt.Fprint(w, l.Body)
+		return
+	}
 	said, err := json.Marshal(l.Message)
 	if err != nil {
 		said = []byte(`""`) // a text cannot fail to become JSON
