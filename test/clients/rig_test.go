@@ -1,6 +1,8 @@
 package clients_test
 
 import (
+	"encoding/json"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -182,4 +184,39 @@ func worksAlone(t *testing.T, client string) {
 	if out := a.Prompt("do some work"); !strings.Contains(out, "ALL-DONE") {
 		t.Errorf("%s", out)
 	}
+}
+
+// welcomed is a Claude Code whose first questions to a person are answered.
+func welcomed(a *clientrig.Agent) {
+	a.T.Helper()
+	answers, err := json.Marshal(map[string]any{
+		"hasCompletedOnboarding": true, "lastOnboardingVersion": "99.0.0", "theme": "dark",
+		"projects":              map[string]any{a.Folder: map[string]any{"hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true}},
+		"customApiKeyResponses": map[string]any{"approved": []string{clientrig.Key[len(clientrig.Key)-20:]}, "rejected": []string{}},
+	})
+	if err != nil {
+		a.T.Fatal(err)
+	}
+	a.Write(".claude/.claude.json", string(answers))
+	if a.Plugin, err = filepath.Abs("../../plugin"); err != nil {
+		a.T.Fatal(err)
+	}
+}
+
+// said types a prompt and waits for the end of its turn.
+func said(term *clientrig.Terminal, text string) {
+	term.T.Helper()
+	term.Enter(text)
+	term.See("ALL-DONE")
+	term.Rest()
+}
+
+// notices is how many of c3po's own to the agent that asks say something.
+func notices(c *clientrig.Coordinator, words string) (n int) {
+	for _, m := range c.Unacked("web") {
+		if m.FromAgent == c3po.System && strings.Contains(m.Text(), words) {
+			n++
+		}
+	}
+	return n
 }
