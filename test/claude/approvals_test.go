@@ -63,7 +63,8 @@ func (a *agent) has(file string) bool {
 // after an allow, and whichever is first takes the other back.
 func TestAPersonDecidesAPermissionDialogFromElsewhere(t *testing.T) {
 	t.Parallel()
-	w := newTestCoordinator(t)
+	phone := faultrig.NewPhone(t)
+	w := newTestCoordinator(t, phone.Settings())
 	a, term := w.approving("api")
 	binary := faultrig.Binary(t)
 
@@ -89,8 +90,18 @@ func TestAPersonDecidesAPermissionDialogFromElsewhere(t *testing.T) {
 			term.enter("touch " + file)
 			q = w.asked()
 		}
-		a.must(binary, "answer", string(q.ID), "--choice", "1")
 		began = time.Now()
+		switch file {
+		case "second", "fifth": // what the dashboard's button does
+			if _, err := w.as("").HumanAnswer(t.Context(), c3po.AnswerInput{MessageID: q.ID, Choice: c3po.AllowOnce}); err != nil {
+				t.Error(err)
+			}
+		case "third":
+			phone.Press(t, "$ touch third", c3po.AllowOnce)
+		default:
+			a.must(binary, "answer", string(q.ID), "--choice", "1")
+			began = time.Now() // its own start is not the verdict's
+		}
 		eventually(t, 10*time.Second, "the tool runs", func() bool { return a.has(file) })
 		took = append(took, time.Since(began))
 		term.see("Allowed by PermissionRequest hook")

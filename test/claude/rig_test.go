@@ -49,11 +49,11 @@ type testCoordinator struct {
 	coordinator *faultrig.Coordinator
 }
 
-func newTestCoordinator(t *testing.T) *testCoordinator {
+func newTestCoordinator(t *testing.T, settings ...string) *testCoordinator {
 	t.Helper()
 	claudeBinary(t)
 	redis := redistest.New(t)
-	return &testCoordinator{t: t, redis: redis, coordinator: faultrig.Start(t, redis.URL())}
+	return &testCoordinator{t: t, redis: redis, coordinator: faultrig.StartWith(t, redis.URL(), strings.Join(settings, ""))}
 }
 
 // as is a client of the coordinator that is nobody's session process.

@@ -33,7 +33,7 @@ func TestAnAgentThatSpeaksACPGoesOnWithItsConversationAndAnswersItsMail(t *testi
 		t.Run(client, func(t *testing.T) {
 			t.Parallel()
 			c := clientrig.Start(t)
-			r := &testAgent{c.Machine("").Agent(client, "api", remembering), c}
+			r := &testAgent{Agent: c.Machine("").Agent(client, "api", remembering), c: c}
 			flags := []string{}
 			switch client {
 			case "copilot":

@@ -20,8 +20,9 @@ import (
 // "touch NAME".
 func approving(t *testing.T, client string, call func(r *testAgent, command string) llm.Step, ask func(*clientrig.Agent)) (*testAgent, *clientrig.Terminal) {
 	t.Helper()
-	c := clientrig.Start(t)
-	r := &testAgent{c.Machine("pi").Agent(client, "api", nil), c}
+	phone := faultrig.NewPhone(t)
+	c := clientrig.StartWith(t, phone.Settings())
+	r := &testAgent{Agent: c.Machine("pi").Agent(client, "api", nil), c: c, phone: phone}
 	r.Model.Script = touching(r, call)
 	ask(r.Agent)
 	if said := install(r.Agent, "--approvals"); !strings.Contains(said, "you approve: a hook of c3po at each permission dialog") {
@@ -102,27 +103,45 @@ func (r *testAgent) shows(q c3po.Message, command string) {
 
 // allows has the person allow what waits for them, wants it to run only then, and gives how
 // soon it did.
-func (r *testAgent) allows(file string) time.Duration {
+func (r *testAgent) allows(file string, way string) time.Duration {
 	r.T.Helper()
 	q := r.asked()
 	r.shows(q, command(file))
 	if r.has(file) {
 		r.T.Fatal("the tool ran before anybody allowed it")
 	}
-	r.C3PO("answer", string(q.ID), "--choice", "1")
 	began := time.Now()
+	switch way {
+	case byCommand:
+		r.C3PO("answer", string(q.ID), "--choice", "1")
+		began = time.Now() // its own start is not the verdict's
+	case byDashboard: // the call that its button makes
+		if _, err := r.c.As("").HumanAnswer(r.T.Context(), c3po.AnswerInput{MessageID: q.ID, Choice: c3po.AllowOnce}); err != nil {
+			r.T.Error(err)
+		}
+	case byPhone:
+		r.phone.Press(r.T, "$ "+command(file), c3po.AllowOnce)
+	}
 	clientrig.Eventually(r.T, 10*time.Second, "the tool runs", func() bool { return r.has(file) })
 	return time.Since(began)
 }
 
-// allowsMore has the person allow four more, and holds the median of all five.
+// The ways in which a person decides from elsewhere.
+const (
+	byCommand   = "c3po answer"
+	byDashboard = "the dashboard"
+	byPhone     = "a button on the phone"
+)
+
+// allowsMore has the person allow four more, in every way, and holds the median of all five.
 func (r *testAgent) allowsMore(first time.Duration, term *clientrig.Terminal, over func()) {
 	r.T.Helper()
 	took := []time.Duration{first}
-	for n := range 4 {
+	for n, way := range []string{byDashboard, byPhone, byCommand, byDashboard} {
 		file := fmt.Sprint("more", n)
 		term.Enter("touch " + file)
-		took = append(took, r.allows(file))
+		took = append(took, r.allows(file, way))
+		r.T.Logf("%s, by %s: %v", r.Client.Name, way, took[n+1])
 		over()
 	}
 	slices.Sort(took)
@@ -181,7 +200,7 @@ func TestAPersonDecidesADialogOfOpenCodeFromElsewhere(t *testing.T) {
 	term.Enter("touch allowed")
 	term.See(dialog)
 	r.c.Reached("api", "the dialog is open", c3po.ReachDialog)
-	first := r.allows("allowed")
+	first := r.allows("allowed", byCommand)
 	gone()
 	r.c.Reached("api", "its turn is over", c3po.ReachNow)
 	r.allowsMore(first, term, gone)
@@ -234,7 +253,7 @@ func held(t *testing.T, client string, call func(command string) llm.Step, ask f
 	if strings.Contains(term.Shown(), dialog) {
 		t.Error("the dialog is open: this client need not be held")
 	}
-	first := r.allows("allowed")
+	first := r.allows("allowed", byCommand)
 	term.Rest()
 	r.allowsMore(first, term, func() { term.Rest() })
 
@@ -298,7 +317,7 @@ func TestADialogThatOnlyItsTerminalCanDecideIsShownToWaitThere(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			co := clientrig.Start(t)
-			r := &testAgent{co.Machine("").Agent(name, "api", nil), co}
+			r := &testAgent{Agent: co.Machine("").Agent(name, "api", nil), c: co}
 			r.Client.Open = nil // and not --auto
 			r.Model.Script = touching(r, func(_ *testAgent, command string) llm.Step {
 				return llm.Call(c.tool, map[string]any{"command": command, "description": "Make a file"})

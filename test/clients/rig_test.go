@@ -28,13 +28,14 @@ var answering = llm.Following(llm.Answers("port 8080"), llm.Else(done))
 // A testAgent is an agent called api, whose client has c3po installed, and a coordinator.
 type testAgent struct {
 	*clientrig.Agent
-	c *clientrig.Coordinator
+	c     *clientrig.Coordinator
+	phone *faultrig.Phone // of its person, if they have one
 }
 
 func newTestAgent(t *testing.T, client string, script llm.Script, flags ...string) *testAgent {
 	t.Helper()
 	c := clientrig.Start(t)
-	r := &testAgent{c.Machine("").Agent(client, "api", script), c}
+	r := &testAgent{Agent: c.Machine("").Agent(client, "api", script), c: c}
 	install(r.Agent, flags...)
 	return r
 }

@@ -27,6 +27,14 @@ func Start(t *testing.T, flags ...string) *Coordinator {
 	return &Coordinator{faultrig.Start(t, redis.URL(), flags...), redis, t}
 }
 
+// StartWith is Start with settings.
+func StartWith(t *testing.T, settings string) *Coordinator {
+	t.Helper()
+	where(t)
+	redis := redistest.New(t)
+	return &Coordinator{faultrig.StartWith(t, redis.URL(), settings), redis, t}
+}
+
 // As is a client of the coordinator that is nobody's session.
 func (c *Coordinator) As(id c3po.AgentID) *client.Client {
 	return client.New(client.Config{URL: c.URL(), AgentID: id, ClientName: "test"})
