@@ -4,12 +4,16 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"time"
 )
 
 // FileChunkBytes is how much of a file one call carries, at the most: with its checksum it
 // fits what Redis allocates, 256 KiB, and a byte more would take 320. Every chunk but
 // the last has this size, so that a chunk is found by its number.
 const FileChunkBytes = 255 << 10
+
+// UploadLife is how long a file waits for its next part. Then its upload begins anew.
+const UploadLife = 10 * time.Minute
 
 // A FileID names a file within its space: who uploaded which bytes under which name.
 // Whoever uploads the same again continues where it stopped.
@@ -65,4 +69,66 @@ type FilePart struct {
 	Attachment
 	Offset int64  `json:"offset"`
 	Data   []byte `json:"data"`
+}
+
+// FileListInput are the arguments of file_list.
+type FileListInput struct {
+	Cursor string `json:"cursor,omitempty" jsonschema:"From an earlier page"`
+	Limit  int    `json:"limit,omitempty" jsonschema:"How many at the most" range:"0"`
+}
+
+// A HeldFile is a file that takes room in a space.
+type HeldFile struct {
+	Attachment
+	From     AgentID `json:"from"`
+	Offset   int64   `json:"offset"`            // so many bytes are stored; all of them are counted
+	Messages int     `json:"messages"`          // that carry it, as far as was looked
+	EndsIn   int     `json:"ends_in,omitempty"` // seconds until it is forgotten, while no message carries it
+}
+
+// A FileHolder is how much of the room for files one agent has.
+type FileHolder struct {
+	Agent AgentID `json:"agent"`
+	Bytes int64   `json:"bytes"`
+}
+
+// FileList answers file_list: what takes the room for files, first what is looked at
+// first. An agent sees its own files.
+type FileList struct {
+	Bytes    int64        `json:"bytes"`     // of all files of the space, announced ones too
+	MaxBytes int64        `json:"max_bytes"` // that they may have; one agent may have half
+	Holders  []FileHolder `json:"holders"`   // the largest first
+	Files    []HeldFile   `json:"files"`
+	Next     string       `json:"next_cursor,omitempty"`
+}
+
+// FileDropInput are the arguments of file_drop.
+type FileDropInput struct {
+	ID FileID `json:"id" jsonschema:"Of the file, as file_list shows it"`
+}
+
+// FileDropped answers file_drop.
+type FileDropped struct {
+	Bytes int64 `json:"bytes"` // that are free again
+}
+
+// RefuseFileSize is INVALID_REQUEST for a file that is too large.
+func RefuseFileSize(name string, size, most int64) *Error {
+	return Errorf(InvalidRequest, "%s has %d bytes; at most %d are allowed", Clip(name), size, most).Suggest("Compress it, or send a link to it.")
+}
+
+// FileTextInput are the arguments of file_text.
+type FileTextInput struct {
+	MessageID MessageID `json:"message_id" jsonschema:"The message it came with"`
+	File      string    `json:"file,omitempty" jsonschema:"Its number or name there; the first if left out"`
+	Offset    int64     `json:"offset,omitempty" jsonschema:"Byte to begin at" range:"0"`
+}
+
+// FileText answers file_text: a part of a text, or that the file is none.
+type FileText struct {
+	Attachment
+	Offset int64  `json:"offset"`
+	Text   string `json:"text,omitempty"`
+	Binary bool   `json:"binary,omitempty"` // it is no text: only `c3po save` helps
+	Next   int64  `json:"next,omitempty"`   // where the text goes on; nothing at its end
 }

@@ -43,6 +43,9 @@ type Service interface {
 	FileBegin(context.Context, FileInput) (FileState, error)
 	FileAppend(context.Context, FileChunkInput) (FileState, error)
 	FileRead(context.Context, FileQuery) (FilePart, error)
+	FileText(context.Context, FileTextInput) (FileText, error)
+	FileList(context.Context, FileListInput) (FileList, error)
+	FileDrop(context.Context, FileDropInput) (FileDropped, error)
 
 	RoomJoin(context.Context, RoomJoinInput) (RoomJoined, error)
 	RoomLeave(context.Context, RoomInput) (RoomLeft, error)
@@ -134,6 +137,7 @@ type Operation struct {
 	Command    string       // of the shell, without c3po; empty if it has none
 	NoCommand  string       // why it has none
 	NoTool     string       // why no toolset has it
+	part       bool         // of something that is recorded as a whole
 	roles      []Role       // who may ask for it, beside admins
 	call       func(context.Context, Service, []byte) (any, error)
 }
@@ -175,7 +179,7 @@ type Witness interface {
 // that agent belongs into the audit: what only a person may do, and whatever a person
 // does in their own name.
 func (o Operation) Recorded(role Role, as AgentID) bool {
-	return !o.ReadOnly && (!o.Allows(RoleAgent) || role == RoleHuman || as == Human)
+	return !o.ReadOnly && !o.part && (!o.Allows(RoleAgent) || role == RoleHuman || as == Human)
 }
 
 // Rejoining makes a call of a service, and repeats it if it was refused only
@@ -272,6 +276,7 @@ var native = []Operation{
 	Op("peek", More, "Look at your c3po inbox without this counting as delivered.", Service.Peek, ReadOnly, CarriesBodies, Command("inbox")),
 	Op("claim", More, "Take a c3po message that was sent to your queue, so that no other agent works on it.", Service.Claim, Idempotent, CarriesBodies, Command("claim")),
 	Op("co_workers", More, "List c3po agents in one short line each.", Service.CoWorkers, ReadOnly, ForViewers, Command("agents")),
+	Op("file_text", More, "Read a text file that came with a c3po message, from an offset on.", Service.FileText, ReadOnly, CarriesBodies, ForViewers, NoCommand("`c3po save` gets the whole file")),
 	Op("lease_list", More, "List who edits which files, with the lease of each. Editing takes a lease by itself, in repositories where leases are on.", Service.LeaseList, ReadOnly, ForViewers, Command("leases")),
 
 	Op("room_join", Rooms, "Join a c3po room, making it if there is none. Answers with the last that was said in it.", Service.RoomJoin, Idempotent, CarriesBodies, Command("room join")),
@@ -295,8 +300,10 @@ var native = []Operation{
 	Op("pending", "", "Unacked mail, without recording that it was seen.", Service.Pending, ReadOnly, CarriesBodies, forRunners, Command("inbox"), noTool("for hooks: `peek`")),
 	Op("received", "", "Report what a client has provably taken or been told of.", Service.Received, Idempotent, NoCommand("a client reports what it has taken; reading in a shell is `served`"), noTool("for our own client")),
 	Op("file_begin", "", "Make a place for a file, or find out how far its upload has come.", Service.FileBegin, Idempotent, ForWriters, Command("send"), noTool("a model sends files with `c3po send --file`")),
-	Op("file_append", "", "Store the next part of a file.", Service.FileAppend, Idempotent, ForWriters, Command("send"), noTool("a model sends files with `c3po send --file`")),
+	Op("file_append", "", "Store the next part of a file.", Service.FileAppend, Idempotent, partOfAct, ForWriters, Command("send"), noTool("a model sends files with `c3po send --file`")),
 	Op("file_read", "", "Read a part of a file that came with a message.", Service.FileRead, ReadOnly, ForViewers, Command("save"), noTool("bytes are no use to a model: `c3po save`")),
+	Op("file_list", "", "Show what takes the room for files: your own, to a person all.", Service.FileList, ReadOnly, ForViewers, Command("files"), noTool("a model sends files with `c3po send --file`")),
+	Op("file_drop", "", "Drop a file to make room: one of yours that no message carries, as a person any.", Service.FileDrop, Idempotent, ForWriters, Command("files drop"), noTool("a model sends files with `c3po send --file`")),
 	Op("tickets", "", "List questions and how far each has come.", Service.Tickets, ReadOnly, ForViewers, Command("tickets"), noTool("`get_thread`, `wait_for_message`")),
 	Op("stuck", "", "Who waits for whom; the agent that holds up the most comes first.", Service.Stuck, ReadOnly, forWatchers, Command("stuck"), noTool("for the person")),
 	Op("recent", "", "The last messages that an agent wrote or was written to.", Service.Recent, ReadOnly, CarriesBodies, forWatchers, NoCommand("`c3po tail --agent` lists them, `c3po thread` reads one"), noTool("for the person")),

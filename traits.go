@@ -43,6 +43,9 @@ func AtLeastOne(argument string) Trait {
 // Called gives a tool the name it has in its document.
 func Called(tool string) Trait { return func(o *Operation) { o.Tool = tool } }
 
+// partOfAct is the trait of one of many calls of an act, which is recorded once.
+func partOfAct(o *Operation) { o.part = true }
+
 // Command names the shell command that does the same.
 func Command(words string) Trait { return func(o *Operation) { o.Command = words } }
 

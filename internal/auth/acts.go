@@ -51,12 +51,14 @@ func (k *Keeper) Acted(ctx context.Context, caller c3po.Caller, as c3po.AgentID,
 		Target    string         `json:"target"`
 		Room      string         `json:"room"`
 		MessageID c3po.MessageID `json:"message_id"`
+		Name      string         `json:"name"` // of a file
+		ID        c3po.FileID    `json:"id"`
 		All       bool           `json:"all"`
 	}
 	// It was read once already, or the act would not have been done.
 	_ = json.Unmarshal(arguments, &to)
 	what := o.Name
-	if whom := cmp.Or(to.AgentID, to.Target, to.Room, string(to.MessageID)); to.All {
+	if whom := cmp.Or(to.AgentID, to.Target, to.Room, string(to.MessageID), to.Name, string(to.ID)); to.All {
 		what += " everybody"
 	} else if whom != "" {
 		what += " " + clip(whom)

@@ -1,22 +1,39 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"io"
+	"math"
 
 	"github.com/c3po-dev/c3po"
 )
 
 // Upload stores a file for a message to carry. What an earlier try has stored is not sent
-// again. The content is read twice: for its hash, and for its bytes.
+// again. The content is read twice: for its hash, and for its bytes. Of one that is too
+// large no more is read than shows it.
 func (c *Client) Upload(ctx context.Context, name, kind string, content io.ReadSeeker) (c3po.FileState, error) {
+	info, err := c.ServerInfo(ctx, c3po.None{})
+	if err != nil {
+		return c3po.FileState{}, err
+	}
+	most := cmp.Or(info.FileBytes, math.MaxInt64-1) // an older coordinator doesn't say
+	size, err := content.Seek(0, io.SeekEnd)
+	if err == nil && size <= most {
+		_, err = content.Seek(0, io.SeekStart)
+	}
 	sum := sha256.New()
-	size, err := io.Copy(sum, content)
+	if err == nil && size <= most {
+		size, err = io.Copy(sum, io.LimitReader(content, most+1)) // it may grow, or not know its size
+	}
 	if err != nil {
 		return c3po.FileState{}, fmt.Errorf("read %s: %w", name, err)
+	}
+	if size > most {
+		return c3po.FileState{}, c3po.RefuseFileSize(name, size, most)
 	}
 	state, err := c.FileBegin(ctx, c3po.FileInput{Name: name, Size: size, Type: kind, SHA256: hex.EncodeToString(sum.Sum(nil))})
 	part := make([]byte, min(size, c3po.FileChunkBytes))

@@ -96,6 +96,18 @@ func (c *Client) FileRead(ctx context.Context, in c3po.FileQuery) (c3po.FilePart
 	return call[c3po.FilePart](ctx, c, "file_read", in)
 }
 
+func (c *Client) FileText(ctx context.Context, in c3po.FileTextInput) (c3po.FileText, error) {
+	return call[c3po.FileText](ctx, c, "file_text", in)
+}
+
+func (c *Client) FileList(ctx context.Context, in c3po.FileListInput) (c3po.FileList, error) {
+	return call[c3po.FileList](ctx, c, "file_list", in)
+}
+
+func (c *Client) FileDrop(ctx context.Context, in c3po.FileDropInput) (c3po.FileDropped, error) {
+	return call[c3po.FileDropped](ctx, c, "file_drop", in)
+}
+
 func (c *Client) RoomJoin(ctx context.Context, in c3po.RoomJoinInput) (c3po.RoomJoined, error) {
 	return call[c3po.RoomJoined](ctx, c, "room_join", in)
 }

@@ -1,11 +1,12 @@
 package hub
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding"
 	"encoding/hex"
+	"encoding/json"
+	"errors"
 	"mime"
 	"slices"
 	"strings"
@@ -32,6 +33,12 @@ func (a *Actor) FileBegin(ctx context.Context, in c3po.FileInput) (c3po.FileStat
 		ID: c3po.NewFileID(a.id, in.Name, in.Type, in.Size, in.SHA256), Name: in.Name, Size: in.Size, Type: in.Type, SHA256: in.SHA256,
 	}
 	record, err := a.hub.store.BeginFile(ctx, a.space, step)
+	if errors.Is(err, c3po.StoreFull) {
+		// What nobody needs any more goes hourly, or now.
+		if trimmed := a.hub.store.TrimFiles(ctx, a.space); trimmed == nil {
+			record, err = a.hub.store.BeginFile(ctx, a.space, step)
+		}
+	}
 	return stateOf(record), a.dropIfSuperseded(err)
 }
 
@@ -51,9 +58,8 @@ func (h *Hub) checkFile(in c3po.FileInput) error {
 	if sum, err := hex.DecodeString(in.SHA256); err != nil || len(sum) != sha256.Size || strings.ToLower(in.SHA256) != in.SHA256 {
 		return refuse("sha256 must be 64 hex digits in lower case")
 	}
-	if in.Size < 0 || in.Size > int64(h.limits.FileBytes) {
-		return refuse("the file has %d bytes; at most %d are allowed", in.Size, h.limits.FileBytes).
-			Suggest("Compress it, or send a link to it.")
+	if most := int64(h.limits.FileBytes); in.Size < 0 || in.Size > most {
+		return c3po.RefuseFileSize(in.Name, in.Size, most)
 	}
 	if empty := sha256.Sum256(nil); in.Size == 0 && in.SHA256 != hex.EncodeToString(empty[:]) {
 		return refuseHash(in.Name)
@@ -95,7 +101,7 @@ func (a *Actor) FileAppend(ctx context.Context, in c3po.FileChunkInput) (c3po.Fi
 	}
 	last := in.Offset+int64(len(in.Data)) == record.Size
 	if last && sum != record.SHA256 {
-		if err := a.hub.store.DropFile(ctx, a.space, in.ID); err != nil {
+		if _, err := a.hub.store.DropFile(ctx, a.space, in.ID, false); err != nil {
 			return c3po.FileState{}, err
 		}
 		return c3po.FileState{}, refuseHash(record.Name)
@@ -126,7 +132,7 @@ func (a *Actor) FileRead(ctx context.Context, in c3po.FileQuery) (c3po.FilePart,
 	if err := a.enterForThread(ctx); err != nil {
 		return c3po.FilePart{}, err
 	}
-	file, err := a.attachment(ctx, in.MessageID, in.File)
+	file, err := a.attachment(ctx, in.MessageID, string(in.File), func(f c3po.Attachment, _ int) bool { return f.ID == in.File })
 	if err != nil {
 		return c3po.FilePart{}, err
 	}
@@ -134,28 +140,51 @@ func (a *Actor) FileRead(ctx context.Context, in c3po.FileQuery) (c3po.FilePart,
 		return c3po.FilePart{}, refuse("offset is %d; the file has %d bytes", in.Offset, file.Size)
 	}
 	part := c3po.FilePart{Attachment: *file, Offset: in.Offset}
-	if in.Offset == file.Size {
-		return part, nil
-	}
-	chunk, err := a.hub.store.FileChunk(ctx, a.space, file.ID, in.Offset/c3po.FileChunkBytes)
-	if err != nil {
+	if part.Data, err = a.fileBytes(ctx, *file, in.Offset); err != nil {
 		return c3po.FilePart{}, err
 	}
-	from := min(in.Offset%c3po.FileChunkBytes, int64(len(chunk)))
-	part.Data = bytes.Clone(chunk[from:])
+	if in.Offset == 0 && a.caller.Person() {
+		a.recordSave(ctx, in)
+	}
 	return part, nil
+}
+
+// recordSave has the audit say that a person took a copy of a file, once for each.
+func (a *Actor) recordSave(ctx context.Context, in c3po.FileQuery) {
+	read, err := c3po.FindOperation(c3po.NativeOperations(), "file_read")
+	if err != nil {
+		return
+	}
+	if arguments, err := json.Marshal(in); err == nil {
+		a.hub.acted(ctx, a.caller, a.ID(), read, arguments, "")
+	}
+}
+
+// fileBytes are those of a file from an offset to the end of its chunk.
+func (a *Actor) fileBytes(ctx context.Context, file c3po.Attachment, offset int64) ([]byte, error) {
+	if offset == file.Size {
+		return nil, nil
+	}
+	chunk, err := a.hub.store.FileChunk(ctx, a.space, file.ID, offset/c3po.FileChunkBytes)
+	if err != nil {
+		if record, missing := a.hub.store.File(ctx, a.space, file.ID); missing == nil && record == nil {
+			err = c3po.Errorf(c3po.InvalidRequest, "%q is not kept here any more", c3po.Clip(file.Name)).Suggest("Ask its sender to send it again.")
+		}
+		return nil, err
+	}
+	return chunk[min(offset%c3po.FileChunkBytes, int64(len(chunk))):], nil
 }
 
 // attachment finds a file of a message that the caller may read: one it wrote or was
 // written to, itself or as a member of a queue, or any if it may read everything.
-func (a *Actor) attachment(ctx context.Context, message c3po.MessageID, id c3po.FileID) (*c3po.Attachment, error) {
-	unknown := c3po.Errorf(c3po.InvalidRequest, "there is no file '%s' with a message '%s' that you may read", id, message).
-		Suggest("Copy both ids from the message. A file is forgotten with the messages that carry it.")
+func (a *Actor) attachment(ctx context.Context, message c3po.MessageID, name string, is func(file c3po.Attachment, number int) bool) (*c3po.Attachment, error) {
+	unknown := c3po.Errorf(c3po.InvalidRequest, "there is no file '%s' with a message '%s' that you may read", c3po.Clip(name), message).
+		Suggest("Copy both from the message. A file is forgotten with the messages that carry it, or if they are cancelled.")
 	entry, err := a.hub.store.Message(ctx, a.space, message)
 	if err != nil {
 		return nil, err
 	}
-	if entry == nil {
+	if entry == nil || !entry.Facts.Cancelled.IsZero() {
 		return nil, unknown
 	}
 	if !a.caller.SeesAll() {
@@ -168,8 +197,8 @@ func (a *Actor) attachment(ctx context.Context, message c3po.MessageID, id c3po.
 			return nil, unknown
 		}
 	}
-	for _, file := range entry.Message.Attachments {
-		if file.ID == id {
+	for i, file := range entry.Message.Attachments {
+		if is(file, i+1) {
 			return &file, nil
 		}
 	}
@@ -184,7 +213,7 @@ func (o outbox) attached(ctx context.Context, ids []c3po.FileID) ([]c3po.Attachm
 	var files []c3po.Attachment
 	for i, id := range ids {
 		if slices.Contains(ids[:i], id) {
-			return nil, refuse("file '%s' is attached twice", id)
+			return nil, refuse("file '%s' is attached twice", id).Suggest("Name each file once. The same bytes under the same name are one file.")
 		}
 		record, err := o.hub.store.File(ctx, o.space, id)
 		if err != nil {

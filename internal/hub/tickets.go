@@ -30,8 +30,10 @@ func (a *Actor) Cancel(ctx context.Context, in c3po.MessageInput) (c3po.CancelRe
 		return c3po.CancelResult{}, err
 	}
 	step := store.CancelStep{From: a.id, Run: a.caller.Run, ID: in.MessageID, Durability: durability}
+	var message c3po.Message
 	if entry, err := a.hub.store.Message(ctx, a.space, in.MessageID); err == nil && entry != nil {
-		step.ID = entry.Message.ID // its recipient may have been renamed
+		message = entry.Message
+		step.ID = message.ID // its recipient may have been renamed
 		if entry.Facts.Claim != nil {
 			step.Holder = entry.Facts.Claim.By
 		}
@@ -63,6 +65,7 @@ func (a *Actor) Cancel(ctx context.Context, in c3po.MessageInput) (c3po.CancelRe
 	if done.Outcome == c3po.CancelDone {
 		a.hub.marks.Touch(a.space, 0)
 		a.tell(ctx, c3po.EventCancelled, a.id, step.ID)
+		a.dropFilesOf(ctx, message)
 	} else {
 		a.decided = "changed nothing, " + unchangedBecause[done.Outcome]
 	}

@@ -11,6 +11,8 @@ const (
 	FileShare = 2
 	// MaxFileHolders is how many messages can carry one file.
 	MaxFileHolders = 256
+	// FileRowBytes is what a file takes beside its bytes, about: an empty one is not free.
+	FileRowBytes = 1 << 10
 )
 
 // A FileStep makes a place for a file.
@@ -39,23 +41,37 @@ type FileRecord struct {
 	Hash     []byte // as ChunkStep gave it; of a complete file nothing
 	Complete bool
 	Messages []c3po.MessageID // that carry it, as they were called then
+	Looked   int64            // the lived second at which it is looked at; only Files says it
+}
+
+// A FileBook is what the files of a space take.
+type FileBook struct {
+	Lived int64
+	Held  map[c3po.AgentID]int64 // bytes by sender, those that are announced too
 }
 
 type fileStore interface {
 	// BeginFile makes a place for a file, and takes its whole size out of what the
 	// space and its sender may hold: STORE_FULL. One that is there is left as it is, and
-	// lives for another FileLife.
+	// lives for another FileLife, or UploadLife while it is not complete.
 	BeginFile(ctx context.Context, space c3po.Space, step FileStep) (FileRecord, error)
 	// AppendFile stores the next bytes. What begins elsewhere than where the file ends
 	// changes nothing: the record says how far it has come. A file of another agent, or
 	// that was forgotten, is INVALID_REQUEST; STORE_FULL if there is no memory for it.
 	AppendFile(ctx context.Context, space c3po.Space, step ChunkStep) (FileRecord, error)
-	// DropFile forgets a file that no message carries.
-	DropFile(ctx context.Context, space c3po.Space, id c3po.FileID) error
+	// DropFile forgets a file that no message carries any more, or by force any. It says
+	// whether it did.
+	DropFile(ctx context.Context, space c3po.Space, id c3po.FileID, force bool) (bool, error)
+	// TrimFiles forgets files whose time is over: those that no message carries after
+	// FileLife or UploadLife, and the others once the last message that carries them was
+	// forgotten or cancelled. Trim does it too.
+	TrimFiles(ctx context.Context, space c3po.Space) error
 
-	// Reads. Trim forgets files: those that no message carries after FileLife, and the
-	// others once the last message that carries them was forgotten.
+	// Reads.
 
+	// Files are some of those of a space, from the one on that is looked at first, and
+	// what all of them take.
+	Files(ctx context.Context, space c3po.Space, skip, limit int) ([]FileRecord, FileBook, error)
 	// File is nil if there is none.
 	File(ctx context.Context, space c3po.Space, id c3po.FileID) (*FileRecord, error)
 	// FileChunk is one chunk by its number, from 0. INTERNAL if it is damaged or missing.
@@ -72,7 +88,7 @@ func RefuseNoFile(id c3po.FileID) *c3po.Error {
 // RefuseFilesFull is STORE_FULL for a file that does not fit.
 func RefuseFilesFull(why string) *c3po.Error {
 	return c3po.Errorf(c3po.StoreFull, "there is no room for this file: %s", why).
-		Suggest("Nothing was sent. Files go with the messages that carry them; try again later, or send less.")
+		Suggest("Nothing was sent. file_list shows what takes the room, and file_drop frees it. Files also go with the messages that carry them.")
 }
 
 // What files can be too many for.

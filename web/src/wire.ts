@@ -280,6 +280,23 @@ export interface Fact {
   times?: number;
 }
 
+export interface FileDropped {
+  bytes: number;
+}
+
+export interface FileHolder {
+  agent: AgentID;
+  bytes: number;
+}
+
+export interface FileList {
+  bytes: number;
+  max_bytes: number;
+  holders: FileHolder[];
+  files: HeldFile[];
+  next_cursor?: string;
+}
+
 export interface FilePart {
   id: string;
   name: string;
@@ -300,9 +317,33 @@ export interface FileState {
   type?: string;
 }
 
+export interface FileText {
+  id: string;
+  name: string;
+  size: number;
+  sha256: string;
+  offset: number;
+  binary?: boolean;
+  next?: number;
+  text?: string;
+  type?: string;
+}
+
 export interface Health {
   status: "ok";
   agents_online: number;
+}
+
+export interface HeldFile {
+  id: string;
+  name: string;
+  size: number;
+  sha256: string;
+  from: AgentID;
+  offset: number;
+  messages: number;
+  ends_in?: number;
+  type?: string;
 }
 
 export interface HoldUp {
@@ -768,6 +809,7 @@ export interface ServerInfo {
   schema: number;
   access: Access;
   waiters: number;
+  file_bytes: number;
   auth?: "none";
   engine?: Engine;
   paused?: string;

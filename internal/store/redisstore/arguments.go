@@ -360,6 +360,6 @@ func boundsOf(l c3po.Limits) map[string]string {
 		"max_events": itoa(l.EventEntries), "online_window": millis(l.OnlineWindow), "ended_life": seconds(l.EndedLife), "ended_bytes": itoa(l.EndedBytes),
 		"message_life": seconds(l.MessageLife), "dead_life": seconds(l.DeadLife), "key_life": seconds(l.KeyLife), "name_life": seconds(l.NameLife),
 		"space_bytes": itoa(l.SpaceBytes), "caps": capsOf(l),
-		"file_life": seconds(l.FileLife), "space_files": itoa(l.SpaceFileBytes),
+		"file_life": seconds(l.FileLife), "upload_life": seconds(min(l.FileLife, c3po.UploadLife)), "space_files": itoa(l.SpaceFileBytes),
 	}
 }

@@ -106,14 +106,77 @@ func readFileAnswer(answer []rueidis.RedisMessage, id c3po.FileID, from c3po.Age
 }
 
 // DropFile implements store.Store.
-func (s *Store) DropFile(ctx context.Context, space c3po.Space, id c3po.FileID) error {
-	return s.trimFile(ctx, space, id, nil, true)
+func (s *Store) DropFile(ctx context.Context, space c3po.Space, id c3po.FileID, force bool) (bool, error) {
+	gone, err := s.messagesGone(ctx, space, id, force)
+	if err != nil {
+		return false, err
+	}
+	return s.trimFile(ctx, space, id, gone, true)
 }
 
-func (s *Store) trimFile(ctx context.Context, space c3po.Space, id c3po.FileID, gone []string, atOnce bool) error {
+func (s *Store) trimFile(ctx context.Context, space c3po.Space, id c3po.FileID, gone []string, atOnce bool) (bool, error) {
 	k := keysOf(space)
-	_, err := s.run(ctx, "file_trim", k, with{"chunks": k.file(id), "file": id, "at_once": atOnce, "gone": gone})
-	return err
+	answer, err := s.run(ctx, "file_trim", k, with{"chunks": k.file(id), "file": id, "at_once": atOnce, "gone": gone})
+	return err == nil && word(answer[0]) == "forgotten", err
+}
+
+// TrimFiles implements store.Store.
+func (s *Store) TrimFiles(ctx context.Context, space c3po.Space) error {
+	books, err := s.Counters(ctx, space)
+	if err != nil {
+		return err
+	}
+	return s.trimFiles(ctx, space, books.Lived)
+}
+
+// Files implements store.Store.
+func (s *Store) Files(ctx context.Context, space c3po.Space, skip, limit int) ([]store.FileRecord, store.FileBook, error) {
+	k := keysOf(space)
+	books, err := s.Counters(ctx, space)
+	book := store.FileBook{Lived: books.Lived}
+	if err != nil {
+		return nil, book, err
+	}
+	if book.Held, err = s.heldFiles(ctx, k); err != nil {
+		return nil, book, err
+	}
+	due, err := s.scores(ctx, s.commands.B().Zrange().Key(k.filesDue()).Min(itoa(skip)).Max(itoa(skip+limit-1)).Withscores().Build())
+	if err != nil || len(due) == 0 {
+		return nil, book, err
+	}
+	ids := make([]string, len(due))
+	for i, row := range due {
+		ids[i] = row.Member
+	}
+	rows, err := s.strings(ctx, s.commands.B().Hmget().Key(k.files()).Field(ids...).Build())
+	if err != nil {
+		return nil, book, err
+	}
+	var files []store.FileRecord
+	for i, raw := range rows {
+		if record, err := readFile(c3po.FileID(ids[i]), raw); err == nil {
+			record.Looked = int64(due[i].Score)
+			files = append(files, record)
+		}
+	}
+	return files, book, nil
+}
+
+// heldFiles are the bytes of files by their sender.
+func (s *Store) heldFiles(ctx context.Context, k keys) (map[c3po.AgentID]int64, error) {
+	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
+	defer cancel()
+	fields, err := s.commands.Do(ctx, s.commands.B().Hgetall().Key(k.filebox()).Build()).AsStrMap()
+	if err != nil {
+		return nil, s.failure(ctx, "read files", err)
+	}
+	held := map[c3po.AgentID]int64{}
+	for field, bytes := range fields {
+		if from, ok := strings.CutPrefix(field, "b:"); ok {
+			held[c3po.AgentID(from)] = atoi(bytes)
+		}
+	}
+	return held, nil
 }
 
 // File implements store.Store.
@@ -148,19 +211,20 @@ func (s *Store) trimFiles(ctx context.Context, space c3po.Space, lived int64) er
 		}
 		for _, row := range due {
 			id := c3po.FileID(row)
-			gone, err := s.messagesGone(ctx, space, id)
+			gone, err := s.messagesGone(ctx, space, id, false)
 			if err != nil {
 				return err
 			}
-			if err := s.trimFile(ctx, space, id, gone, false); err != nil {
+			if _, err := s.trimFile(ctx, space, id, gone, false); err != nil {
 				return err
 			}
 		}
 	}
 }
 
-// messagesGone are those of the messages that carried a file that were forgotten.
-func (s *Store) messagesGone(ctx context.Context, space c3po.Space, id c3po.FileID) (gone []string, err error) {
+// messagesGone are those of the messages that carried a file that were forgotten or
+// cancelled, or all of them.
+func (s *Store) messagesGone(ctx context.Context, space c3po.Space, id c3po.FileID, all bool) (gone []string, err error) {
 	file, err := s.File(ctx, space, id)
 	if file == nil || errors.Is(err, c3po.Internal) {
 		return nil, nil // file_trim forgets a row that it cannot read
@@ -169,11 +233,15 @@ func (s *Store) messagesGone(ctx context.Context, space c3po.Space, id c3po.File
 		return nil, err
 	}
 	for _, message := range file.Messages {
+		if all {
+			gone = append(gone, string(message))
+			continue
+		}
 		entry, err := s.Message(ctx, space, message)
 		if err != nil {
 			return nil, err
 		}
-		if entry == nil {
+		if entry == nil || !entry.Facts.Cancelled.IsZero() {
 			gone = append(gone, string(message))
 		}
 	}

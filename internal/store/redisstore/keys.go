@@ -120,6 +120,7 @@ func (k keys) roomOrder() string { return string(k) + "roomorder" }
 func (k keys) deadlines() string { return string(k) + "deadlines" }
 
 func (k keys) files() string              { return string(k) + "files" }
+func (k keys) filebox() string            { return string(k) + "filebox" }
 func (k keys) filesDue() string           { return string(k) + "filex" }
 func (k keys) file(id c3po.FileID) string { return string(k) + "file:" + string(id) }
 

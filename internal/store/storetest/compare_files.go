@@ -23,7 +23,8 @@ func (d *comparison) upload(a *comparedSpace) {
 		return
 	}
 	if d.oneIn(8, "drop it") {
-		d.done("drop file", func(s store.Store) error { return s.DropFile(d.ctx, a.space, in.ID) })
+		force := d.oneIn(3, "by force")
+		_, _ = both(d, "drop file", func(s store.Store) (bool, error) { return s.DropFile(d.ctx, a.space, in.ID, force) })
 	}
 	offset := draw(d, "offset", []int64{begun.Offset, begun.Offset, begun.Offset, 0, c3po.FileChunkBytes})
 	chunk := store.ChunkStep{ID: in.ID, From: in.From, Offset: offset, Hash: []byte{0, 255, byte(offset)}}
@@ -54,6 +55,13 @@ func (d *comparison) someFiles(a *comparedSpace, from c3po.AgentID) (files []c3p
 }
 
 func (d *comparison) compareFiles(a *comparedSpace) {
+	if d.oneIn(4, "trim files") {
+		d.done("trim files", func(s store.Store) error { return s.TrimFiles(d.ctx, a.space) })
+	}
+	_, _ = both(d, "files", func(s store.Store) (page filePage, err error) {
+		page.files, page.book, err = s.Files(d.ctx, a.space, 0, 100)
+		return page, err
+	})
 	for _, in := range a.files {
 		file, _ := both(d, "file", func(s store.Store) (*store.FileRecord, error) { return s.File(d.ctx, a.space, in.ID) })
 		for n := int64(0); file != nil && n*c3po.FileChunkBytes <= file.Size; n++ {
@@ -62,20 +70,22 @@ func (d *comparison) compareFiles(a *comparedSpace) {
 	}
 }
 
+// A filePage is what Files answers.
+type filePage struct {
+	files []store.FileRecord
+	book  store.FileBook
+}
+
 // files of a space as redisstore keeps them.
 func (h holdings) files(sp *space) {
-	bytes := map[c3po.AgentID]int64{}
 	for id, f := range sp.files {
 		h.put("files", string(id))
 		h.put("filex", string(id))
 		for n := range f.chunks {
 			h.put("file:"+string(id), fmt.Sprint(n))
 		}
-		bytes[f.record.From] += f.record.Size
 	}
-	for from, held := range bytes {
-		if held > 0 {
-			h.put("filebox", "b", "b:"+string(from))
-		}
+	for from := range sp.heldFiles() {
+		h.put("filebox", "b", "b:"+string(from))
 	}
 }

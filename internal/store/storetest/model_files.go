@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -29,16 +30,15 @@ func (m *Model) BeginFile(_ context.Context, name c3po.Space, step store.FileSte
 	if sp.superseded(step.From, step.Run) {
 		return store.FileRecord{}, store.RefuseSuperseded(step.From)
 	}
-	look := sp.books.Lived + seconds(sp.limits.FileLife)
 	if f := sp.files[step.ID]; f != nil {
-		f.look = look
+		f.look = sp.lookAt(f.record.Complete)
 		return f.told(), nil
 	}
-	all, own := step.Size, step.Size
-	for _, f := range sp.files {
-		all += f.record.Size
-		if f.record.From == step.From {
-			own += f.record.Size
+	all, own := step.Size+store.FileRowBytes, step.Size+store.FileRowBytes
+	for from, bytes := range sp.heldFiles() {
+		all += bytes
+		if from == step.From {
+			own += bytes
 		}
 	}
 	most := int64(sp.limits.SpaceFileBytes)
@@ -48,7 +48,7 @@ func (m *Model) BeginFile(_ context.Context, name c3po.Space, step store.FileSte
 	if own*store.FileShare > most {
 		return store.FileRecord{}, store.RefuseFilesFull(store.FilesFillShare)
 	}
-	f := &file{look: look, chunks: map[int64][]byte{}}
+	f := &file{look: sp.lookAt(step.Complete), chunks: map[int64][]byte{}}
 	f.record = store.FileRecord{Attachment: step.Attachment, From: step.From, Complete: step.Complete}
 	sp.files[step.ID] = f
 	return f.told(), nil
@@ -72,24 +72,65 @@ func (m *Model) AppendFile(_ context.Context, name c3po.Space, step store.ChunkS
 	if step.Complete {
 		f.record.Hash = nil
 	}
-	f.look = sp.books.Lived + seconds(sp.limits.FileLife)
+	f.look = sp.lookAt(step.Complete)
 	return f.told(), nil
 }
 
+// lookAt is when a file that something was just done with is looked at.
+func (sp *space) lookAt(complete bool) int64 {
+	if complete {
+		return sp.books.Lived + seconds(sp.limits.FileLife)
+	}
+	return sp.books.Lived + seconds(min(sp.limits.FileLife, c3po.UploadLife))
+}
+
+// heldFiles are the bytes of files by their sender.
+func (sp *space) heldFiles() map[c3po.AgentID]int64 {
+	held := map[c3po.AgentID]int64{}
+	for _, f := range sp.files {
+		held[f.record.From] += f.record.Size + store.FileRowBytes
+	}
+	return held
+}
+
 // DropFile implements store.Store.
-func (m *Model) DropFile(_ context.Context, name c3po.Space, id c3po.FileID) error {
+func (m *Model) DropFile(_ context.Context, name c3po.Space, id c3po.FileID, force bool) (bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	sp := m.space(name)
-	f := sp.files[id]
-	switch {
-	case f == nil:
-	case len(f.record.Messages) == 0:
-		delete(sp.files, id)
-	default:
-		f.look = sp.books.Lived + seconds(sp.limits.FileLife)
+	if f := sp.files[id]; f != nil {
+		if force {
+			f.record.Messages = nil
+		}
+		return sp.trimFile(id, f), nil
 	}
+	return true, nil
+}
+
+// TrimFiles implements store.Store.
+func (m *Model) TrimFiles(_ context.Context, name c3po.Space) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.space(name).trimFiles()
 	return nil
+}
+
+// Files implements store.Store.
+func (m *Model) Files(_ context.Context, name c3po.Space, skip, limit int) ([]store.FileRecord, store.FileBook, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	sp := m.space(name)
+	var all []store.FileRecord
+	for _, f := range sp.files {
+		record := f.told()
+		record.Looked = f.look
+		all = append(all, record)
+	}
+	slices.SortFunc(all, func(a, b store.FileRecord) int {
+		return cmp.Or(cmp.Compare(a.Looked, b.Looked), cmp.Compare(a.ID, b.ID))
+	})
+	all = all[min(skip, len(all)):]
+	return all[:min(limit, len(all))], store.FileBook{Lived: sp.books.Lived, Held: sp.heldFiles()}, nil
 }
 
 // File implements store.Store.
@@ -136,14 +177,22 @@ func (sp *space) attach(msg *message) {
 // trimFiles forgets files whose messages are gone, or that never had one.
 func (sp *space) trimFiles() {
 	for id, f := range sp.files {
-		if f.look > sp.books.Lived {
-			continue
+		if f.look <= sp.books.Lived {
+			sp.trimFile(id, f)
 		}
-		f.record.Messages = slices.DeleteFunc(f.record.Messages, func(id c3po.MessageID) bool { return sp.lookup(id) == nil })
-		if len(f.record.Messages) == 0 {
-			delete(sp.files, id)
-			continue
-		}
-		f.look = sp.books.Lived + seconds(sp.limits.FileLife)
 	}
+}
+
+// trimFile forgets a file that no message carries any more.
+func (sp *space) trimFile(id c3po.FileID, f *file) bool {
+	f.record.Messages = slices.DeleteFunc(f.record.Messages, func(id c3po.MessageID) bool {
+		msg := sp.lookup(id)
+		return msg == nil || !msg.facts.Cancelled.IsZero()
+	})
+	if len(f.record.Messages) == 0 {
+		delete(sp.files, id)
+		return true
+	}
+	f.look = sp.lookAt(true)
+	return false
 }

@@ -70,6 +70,15 @@ func (w *testStore) holds(when string, id c3po.FileID, want bool) {
 	}
 }
 
+// drops drops a file, and holds what became of it to what is said.
+func (w *testStore) drops(when string, id c3po.FileID, force, want bool) {
+	w.Helper()
+	dropped, err := w.store.DropFile(w.ctx, w.space, id, force)
+	w.must(err)
+	same(w, when+", it says that it is dropped", dropped, want)
+	w.holds(when+",", id, !want)
+}
+
 // sweepFiles lets d pass, and trims until nothing but files is left to forget, which goes last.
 func (w *testStore) sweepFiles(d time.Duration) {
 	w.Helper()
@@ -196,26 +205,72 @@ func filePromises() []promise {
 			_, err = w.store.Reply(w.ctx, w.space, other)
 			w.refused(err, c3po.InvalidRequest)
 		}},
-		{"files have a budget of their own, of which one agent has half", func(l *c3po.Limits) { l.SpaceFileBytes = 1000 }, func(w *testStore) {
+		{"files have a budget of their own, of which one agent has half", func(l *c3po.Limits) { l.SpaceFileBytes = 10_000 }, func(w *testStore) {
+			const row = store.FileRowBytes
 			w.enter(alice, bob, carol)
-			file := w.upload(alice, "a", 500)
-			_, err := w.store.BeginFile(w.ctx, w.space, fileStep(alice, "b", 1))
+			file := w.upload(alice, "a", 5000-row)
+			_, err := w.store.BeginFile(w.ctx, w.space, fileStep(alice, "b", 0))
 			w.refused(err, c3po.StoreFull)
-			w.upload(bob, "b", 450)
-			_, err = w.store.BeginFile(w.ctx, w.space, fileStep(carol, "c", 51))
+			w.upload(bob, "b", 3500-row)
+			_, err = w.store.BeginFile(w.ctx, w.space, fileStep(carol, "c", 1501-row))
 			w.refused(err, c3po.StoreFull)
 			w.send(carol, bob, "mail has a place all the same")
-			w.upload(carol, "c", 50)
-			w.must(w.store.DropFile(w.ctx, w.space, file.ID))
-			w.holds("dropped", file.ID, false)
-			w.upload(alice, "d", 500)
+			w.upload(carol, "c", 1500-row)
+			_, book, err := w.store.Files(w.ctx, w.space, 0, 10)
+			w.must(err)
+			same(w, "held", book.Held, map[c3po.AgentID]int64{alice: 5000, bob: 3500, carol: 1500})
+			w.drops("the first", file.ID, false, true)
+			w.upload(alice, "d", 5000-row)
+		}},
+		{"an upload that stops is soon forgotten, and so is what it had announced", func(l *c3po.Limits) { l.SpaceFileBytes = 10_000 }, func(w *testStore) {
+			w.enter(alice, bob)
+			step := fileStep(alice, "a", 3000)
+			_, err := w.store.BeginFile(w.ctx, w.space, step)
+			w.must(err)
+			w.live(c3po.UploadLife - time.Minute)
+			w.must(w.store.TrimFiles(w.ctx, w.space))
+			_, err = w.store.AppendFile(w.ctx, w.space, store.ChunkStep{ID: step.ID, From: alice, Data: fileBytes(10), Hash: []byte("one")})
+			w.must(err)
+			w.live(c3po.UploadLife - time.Minute)
+			w.must(w.store.TrimFiles(w.ctx, w.space))
+			w.holds("that goes on", step.ID, true)
+			_, err = w.store.BeginFile(w.ctx, w.space, fileStep(alice, "b", 1000))
+			w.refused(err, c3po.StoreFull)
+			w.live(time.Minute)
+			w.must(w.store.TrimFiles(w.ctx, w.space))
+			w.holds("that has stopped", step.ID, false)
+			_, err = w.store.BeginFile(w.ctx, w.space, fileStep(alice, "b", 1000))
+			w.must(err)
+		}},
+		{"files are listed with their senders, first those that are looked at first", nil, func(w *testStore) {
+			w.enter(alice, bob)
+			first := w.upload(alice, "a", 10)
+			w.live(time.Minute)
+			second := w.upload(bob, "b", 20)
+			w.sendFiles(bob, alice, "take it", second)
+			all, book, err := w.store.Files(w.ctx, w.space, 0, 10)
+			w.must(err)
+			if len(all) != 2 || all[0].ID != first.ID || all[0].From != alice || len(all[1].Messages) != 1 {
+				w.Fatalf("the files are %+v", all)
+			}
+			same(w, "is looked at", all[0].Looked-book.Lived, int64((w.limits.FileLife-time.Minute)/time.Second))
+			page, _, err := w.store.Files(w.ctx, w.space, 1, 1)
+			w.must(err)
+			same(w, "the next page", page, all[1:])
+		}},
+		{"a file of a message that was cancelled is dropped", nil, func(w *testStore) {
+			w.enter(alice, bob)
+			file := w.upload(alice, "a", 10)
+			id := w.sendFiles(alice, bob, "one", file)
+			w.cancel(alice, id)
+			w.drops("cancelled", file.ID, false, true)
 		}},
 		{"a file that a message carries is not dropped", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			file := w.upload(alice, "a", 10)
 			w.sendFiles(alice, bob, "one", file)
-			w.must(w.store.DropFile(w.ctx, w.space, file.ID))
-			w.holds("dropped", file.ID, true)
+			w.drops("carried", file.ID, false, false)
+			w.drops("by force", file.ID, true, true)
 		}},
 		{"one file travels with so many messages", func(l *c3po.Limits) { l.InboxMessages, l.InboxBytes = 1000, 1<<20 }, func(w *testStore) {
 			w.enter(alice, bob)

@@ -39,6 +39,8 @@ type Renderer struct {
 	// Acks says that an answer which asks nothing back is acked as soon as its
 	// reader has it, so that it needs no call.
 	Acks bool
+	// Reads says that the reader has the tool that reads a file's text.
+	Reads bool
 }
 
 func (r Renderer) mark() string {
@@ -178,7 +180,7 @@ func Fit(messages []c3po.Message, most int) int {
 	size := frame
 	for i, m := range messages {
 		var b strings.Builder
-		delivery(&b, "000000", m, answerable)
+		delivery(&b, "000000", m, answerable, true)
 		size += b.Len()
 		if size > most && i > 0 {
 			return i
@@ -215,11 +217,11 @@ func (r Renderer) messages(b *strings.Builder, messages []c3po.Message, foot foo
 	}
 	mark := r.mark()
 	for _, m := range messages {
-		delivery(b, mark, m, foot)
+		delivery(b, mark, m, foot, r.Reads)
 	}
 }
 
-func delivery(b *strings.Builder, mark string, m c3po.Message, foot footing) {
+func delivery(b *strings.Builder, mark string, m c3po.Message, foot footing, reads bool) {
 	fmt.Fprintf(b, "\n[c3po %s] %s\n", mark, header(m, foot == brought))
 	if !m.BodyGone {
 		writeCarried(b, m.Text())
@@ -232,6 +234,7 @@ func delivery(b *strings.Builder, mark string, m c3po.Message, foot footing) {
 		fmt.Fprintf(b, "[metadata %s]\n", mark)
 		writeCarried(b, string(m.Metadata))
 	}
+	writeFiles(b, mark, m, reads)
 	fmt.Fprintf(b, "[end %s]", mark)
 	id := word(string(m.ID))
 	switch {
@@ -331,12 +334,6 @@ func header(m c3po.Message, brief bool) string {
 		fields = append(fields, "redelivered, delivery "+strconv.Itoa(m.Deliveries))
 	case m.Redelivered:
 		fields = append(fields, "redelivered")
-	}
-	for _, file := range m.Attachments {
-		add("file %s", file.Name)
-		fields = append(fields, strconv.FormatInt(file.Size, 10)+" bytes")
-		add("%s", file.Type)
-		add("sha256 %s", file.SHA256)
 	}
 	if m.BodyGone {
 		fields = append(fields, "text no longer kept")

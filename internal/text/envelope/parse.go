@@ -14,11 +14,12 @@ type Delivery struct {
 	Text     string
 	Context  string
 	Metadata string
+	Files    []string // their names
 }
 
 var (
 	opening = regexp.MustCompile(`^\[c3po ([0-9a-f]{6})\] (.*)$`)
-	label   = regexp.MustCompile(`^\[(context|metadata|end) ([0-9a-f]{6})\]`)
+	label   = regexp.MustCompile(`^\[(context|metadata|end|file|files)(?: [0-9]+)? ([0-9a-f]{6})\]`)
 )
 
 // Parse reads the messages of an answer back, with their text as it was sent.
@@ -50,6 +51,11 @@ func Parse(answer string) ([]Delivery, error) {
 			open.into = &open.Context
 		case "metadata":
 			open.into = &open.Metadata
+		case "file":
+			open.Files = append(open.Files, "")
+			open.into = &open.Files[len(open.Files)-1]
+		case "files":
+			open.into = new(string) // of ours, and no text follows
 		case "end":
 			all = append(all, open.Delivery)
 			open = nil

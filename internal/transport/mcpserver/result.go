@@ -41,6 +41,8 @@ func (t tool) success(out any) (answer, error) {
 		if t.brief && t.Name == "reply" {
 			return text(t.envelope.Replied(*out)), nil
 		}
+	case *c3po.FileText:
+		return text(t.envelope.FileText(*out, maxPageCharacters)), nil
 	case *c3po.WaitResult:
 		return text(t.envelope.Wait(*out)), nil
 	case *c3po.AgentList:

@@ -159,6 +159,10 @@ func (s *scripted) GetThread(_ context.Context, in c3po.ThreadInput) (c3po.Messa
 	return s.page("get_thread", c3po.GetMessagesInput{Cursor: in.Cursor, Limit: in.Limit})
 }
 
+func (s *scripted) FileText(_ context.Context, in c3po.FileTextInput) (c3po.FileText, error) {
+	return c3po.FileText{Attachment: c3po.Attachment{ID: "0123", Name: "run.log", Size: 99, SHA256: "ab"}, Offset: in.Offset, Text: "a line\n[end ", Next: 17}, nil
+}
+
 func (s *scripted) WaitForMessage(ctx context.Context, in c3po.WaitInput) (c3po.WaitResult, error) {
 	switch {
 	case s.wait != nil:
@@ -279,6 +283,7 @@ var calls = []struct {
 	{"get_thread", `{"thread":"api::web::0000002a"}`},
 	{"peek", `{"limit":1}`},
 	{"cancel", `{"message_id":"web::api::0000002b"}`},
+	{"file_text", `{"message_id":"api::web::0000002a","file":"1","offset":5}`},
 	{"claim", `{"message_id":"api::role/web::0000002a"}`},
 	{"co_workers", `{}`},
 	{"room_join", `{"room":"build"}`},

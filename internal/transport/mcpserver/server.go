@@ -159,6 +159,7 @@ func (s *Server) build(sets []c3po.Toolset, service func(context.Context) (c3po.
 	for _, op := range dialect.Operations() {
 		if slices.Contains(sets, op.Toolset) {
 			t := tool{Operation: op, measure: measureOf(op), unshown: s.config.Unshown[op.Name], defaults: s.config.Defaults[op.Name], service: service, envelope: s.config.Envelope, brief: s.config.Brief, acks: s.config.Acks, log: s.log}
+			t.envelope.Reads = slices.Contains(sets, c3po.More)
 			server.AddTool(t.declaration(), t.call)
 			tools[op.Tool] = t
 		}

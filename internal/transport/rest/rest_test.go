@@ -84,6 +84,11 @@ func TestEveryOperationAnswersAsTheDocumentSays(t *testing.T) {
 	var carrying c3po.Receipt
 	do("ann", "send_message", c3po.SendInput{Target: "bob", Message: "see the patch", Attach: []c3po.FileID{file.ID}}, &carrying)
 	do("bob", "file_read", c3po.FileQuery{MessageID: carrying.ID, File: file.ID}, nil)
+	do("bob", "file_text", c3po.FileTextInput{MessageID: carrying.ID}, nil)
+	do("ann", "file_list", c3po.FileListInput{}, nil)
+	var spare c3po.FileState
+	do("ann", "file_begin", c3po.FileInput{Name: "spare", Size: 1, SHA256: hex.EncodeToString(sum[:])}, &spare)
+	do("ann", "file_drop", c3po.FileDropInput{ID: spare.ID}, nil)
 
 	do("carl", "whoami", c3po.None{}, nil)
 	var last c3po.Receipt

@@ -1,10 +1,10 @@
--- file_trim forgets a file that no message carries, once its time is over or at once.
+-- file_trim forgets a file that no message carries any more, once its time is over or at once.
 --
 -- KEYS  meta:hash files:hash filex:zset filebox:hash chunks:hash
 -- ARGV  file at_once:flag file_life:number gone[]
 -- FLAG  allow-oom
 -- USES  files
--- Gone are those of its messages that were forgotten.
+-- Gone are those of its messages that no longer count.
 -- Returns {"forgotten"} or {"left"}.
 local lived = number(meta, 'lived')
 local due = redis.call('ZSCORE', filex, file)
@@ -23,7 +23,7 @@ if row then
   end
   local whose = 'b:' .. row.f
   local holds = redis.call('HMGET', filebox, 'b', whose)
-  local all, own = amount(holds[1]) - row.z, amount(holds[2]) - row.z
+  local all, own = amount(holds[1]) - row.z - FILE_ROW, amount(holds[2]) - row.z - FILE_ROW
   if all > 0 then redis.call('HSET', filebox, 'b', whole(all)) end
   if own > 0 then redis.call('HSET', filebox, whose, whole(own)) end
   if all <= 0 then

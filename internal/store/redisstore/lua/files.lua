@@ -3,6 +3,9 @@
 -- KEYS  files filex filebox chunks
 -- ARGV  from
 
+-- FILE_ROW is what a file takes beside its bytes.
+local FILE_ROW = 1024
+
 -- A row of files: f its sender, z its size, o how many bytes are stored, d that it is
 -- complete, h the messages that carry it. filed gives nil for one that is damaged.
 local function filed(raw)
