@@ -129,6 +129,8 @@ var (
 		"leases release":     "prints constant words and counts",
 		"leases check":       "prints leases as leases does",
 		"save":               "prints names of files made safe; TestNothingIsSavedOutsideTheFolderWhateverItsName",
+		"files":              "prints names of files in quotes; files.txtar",
+		"files drop":         "prints a number",
 		"apply":              "prints a patch as other bodies are printed",
 		"acp":                "asks no coordinator itself; TestWhatAnAgentSaysDoesNothingToTheTerminal",
 		"format-stream":      "asks no coordinator; streamfmt is fuzzed for it, and format-stream.txtar shows something hostile",

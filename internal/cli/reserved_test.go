@@ -14,6 +14,7 @@ import (
 // that is a person's.
 var openToAgents = map[string]string{
 	"save": "acts as itself, and writes new files only", "apply": "acts as itself, and asks git",
+	"files": "shows an agent its own", "files drop": "an agent drops its own",
 	"send": "acts as itself", "inbox": "acts as itself", "reply": "acts as itself", "wait": "acts as itself", "ack": "acts as itself",
 	"claim": "acts as itself", "thread": "acts as itself", "tickets": "acts as itself", "cancel": "acts as itself", "broadcast": "acts as itself",
 	"ask-human": "acts as itself", "register": "acts as itself", "unregister": "acts as itself", "status set": "acts as itself",

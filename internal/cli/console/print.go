@@ -111,12 +111,16 @@ func PrintMessage(w io.Writer, now time.Time, m c3po.Message) {
 		Block(w, m.Context)
 	}
 	for _, file := range m.Attachments {
-		fmt.Fprintf(w, "  file %s, %s\n", Inline(file.Name), FileFacts(file))
+		fmt.Fprintf(w, "  file %s, %s\n", FileName(file.Name), FileFacts(file))
 	}
 	for i, choice := range m.Choices {
 		fmt.Fprintf(w, "  %d. %s\n", i+1, Inline(choice))
 	}
 }
+
+// FileName is the name of a file in a line with facts: in quotes, so that no name can
+// pass for one of them.
+func FileName(name string) string { return strconv.Quote(Inline(name)) }
 
 // FileFacts are what is known of a file beside its name.
 func FileFacts(file c3po.Attachment) string {

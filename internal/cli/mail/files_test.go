@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/c3po-dev/c3po/internal/text/sanitise"
 )
@@ -103,6 +104,56 @@ func TestAFileThatFailedHalfwayIsNotLeft(t *testing.T) {
 		t.Errorf("saveInto = %v, want %v", err, broken)
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
+		t.Errorf("left are %v, %v", left, err)
+	}
+}
+
+// A saved file has its name only when it is whole: whatever kills the program before,
+// nobody takes a half for the file.
+func TestAFileHasNoNameBeforeItIsWhole(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	folder, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer folder.Close()
+	saved, err := saveInto(folder, "a.txt", func(w io.Writer) error {
+		if _, err := io.WriteString(w, "half"); err != nil {
+			return err
+		}
+		left, err := os.ReadDir(dir)
+		if err != nil || len(left) != 1 || !strings.HasPrefix(left[0].Name(), partPrefix) {
+			t.Errorf("halfway there are %v, %v", left, err)
+		}
+		return err
+	})
+	if err != nil || saved != "a.txt" {
+		t.Fatalf("saveInto = %q, %v", saved, err)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
+		t.Errorf("left are %v, %v", left, err)
+	}
+}
+
+func TestWhatAKilledSaveHasLeftIsRemovedLater(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	now := time.Now()
+	for name, age := range map[string]time.Duration{partPrefix + "old": 2 * partLife, partPrefix + "new": 0, "mine": 2 * partLife} {
+		path := filepath.Join(dir, name)
+		if err := errors.Join(os.WriteFile(path, []byte("x"), 0o600), os.Chtimes(path, now.Add(-age), now.Add(-age))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	folder, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer folder.Close()
+	removeParts(folder, now)
+	left, err := os.ReadDir(dir)
+	if err != nil || len(left) != 2 || left[0].Name() != partPrefix+"new" || left[1].Name() != "mine" {
 		t.Errorf("left are %v, %v", left, err)
 	}
 }
