@@ -69,6 +69,12 @@ export async function request<Out>(method: "GET" | "POST", path: string, body?: 
   return (await (await ask(method, path, body, as, {}, leaving)).json()) as Out;
 }
 
+// fileOf gets the bytes of a file that came with a message, whatever they are.
+export async function fileOf(message: string, file: string): Promise<Blob> {
+  const query = new URLSearchParams({ message_id: message, file });
+  return (await ask("GET", `/api/file?${query}`, undefined, session())).blob();
+}
+
 // A Page is one part of a list.
 export interface Page<Row> {
   rows: Row[];

@@ -121,6 +121,15 @@ export function lastUsed(noted: string | undefined, now: number): string {
 const clockFormat = new Intl.DateTimeFormat([], { hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false });
 const momentFormat = new Intl.DateTimeFormat([], { dateStyle: "medium", timeStyle: "short", hour12: false });
 
+// sizeText is a number of bytes.
+export function sizeText(bytes: number): string {
+  for (const unit of ["bytes", "KiB", "MiB"]) {
+    if (bytes < 1024) return unit === "bytes" ? `${bytes} bytes` : `${bytes.toFixed(1)} ${unit}`;
+    bytes /= 1024;
+  }
+  return `${bytes.toFixed(1)} GiB`;
+}
+
 export function clock(at: string): string {
   return clockFormat.format(new Date(at));
 }

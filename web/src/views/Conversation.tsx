@@ -13,6 +13,7 @@ import { answering, textOf } from "../mail";
 import { readEnd, useThread } from "../thread";
 import type { Message } from "../wire";
 import "./Conversation.css";
+import { Files } from "./Files";
 import { Life } from "./Life";
 import { Sequence } from "./Sequence";
 
@@ -169,6 +170,7 @@ function Bubble({ message: m }: { message: Message }) {
           <Text>{m.context}</Text>
         </details>
       )}
+      <Files message={m} />
       <Life id={m.id} />
     </article>
   );
