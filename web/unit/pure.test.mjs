@@ -29,6 +29,11 @@ test("characters that act instead of being seen are spelt out", async () => {
   assert.equal(plain("Аllow оnce, работа с базой, Δx, PDFки"), "⟨U+0410⟩llow ⟨U+043E⟩nce, работа с базой, Δx, PDFки");
 });
 
+test("a size is in bytes up to a kibibyte, then in the largest unit below it", async () => {
+  const { sizeText } = await load("plain.ts");
+  assert.deepEqual([0, 1023, 1024, 1536, 50 << 20, 3 * 2 ** 30].map(sizeText), ["0 bytes", "1023 bytes", "1.0 KiB", "1.5 KiB", "50.0 MiB", "3.0 GiB"]);
+});
+
 test("an entry of the stream is read whatever its order", async () => {
   const { parse } = await load("stream.ts");
   assert.deepEqual(parse('data: {"a": "b: c"}\nid: 1:7\nevent: resume\nretry: 250'), { data: '{"a": "b: c"}', id: "1:7", name: "resume", retry: 250 });
