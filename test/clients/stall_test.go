@@ -49,7 +49,7 @@ func namesIt(t *testing.T, r *testAgent, question c3po.Receipt, since time.Time,
 func TestAQuestionIsStalledWhileItsReaderStandsStill(t *testing.T) {
 	t.Parallel()
 	c := clientrig.Start(t)
-	r := &testAgent{c.Machine("").Agent("claude", "api", nil), c}
+	r := &testAgent{Agent: c.Machine("").Agent("claude", "api", nil), c: c}
 	r.Env = append(r.Env, "C3PO_STALLED_AFTER="+stalledAfter.String())
 	// tmux goes on with a program of its own that is stopped; one below it is left alone.
 	r.Within = []string{"sh", "-c", `"$@"; exit $?`, "sh"}

@@ -29,8 +29,7 @@ func TestATurnOfCodexThatItsRolloutSaysHasFailedHasFailed(t *testing.T) {
 	t.Parallel()
 	rollout := filepath.Join(t.TempDir(), "rollout-1.jsonl")
 	writes(t, rollout, `{"type":"event_msg","payload":{"type":"task_complete","error":{"message":"usage limit, try again in 9 hours"}}}`) // of a turn before
-	inFailing(t, func(f *failing) {
-		f.b.dialect = hook.Codex
+	inFailingOf(t, hook.Codex, func(f *failing) {
 		f.b.counting.Lock()
 		f.b.transcript.follow(rollout)
 		f.b.counting.Unlock()
@@ -64,8 +63,7 @@ func TestARefusalThatKimiCodeWaitsOutIsReadFromItsRecord(t *testing.T) {
 	if found != record {
 		t.Fatalf("its record is %q, want %q", found, record)
 	}
-	inFailing(t, func(f *failing) {
-		f.b.dialect = hook.Kimi
+	inFailingOf(t, hook.Kimi, func(f *failing) {
 		f.b.counting.Lock()
 		f.b.transcript.follow(record)
 		f.b.counting.Unlock()

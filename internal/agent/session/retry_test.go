@@ -82,9 +82,15 @@ func (f *failing) next(most time.Duration) time.Duration {
 // inFailing runs a test with an idle session that listens.
 func inFailing(t *testing.T, test func(*failing)) {
 	t.Helper()
+	inFailingOf(t, hook.ClaudeCode, test)
+}
+
+// inFailingOf is inFailing of another client.
+func inFailingOf(t *testing.T, by hook.Dialect, test func(*failing)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		f := &failing{t: t, lines: make(chan string, 8)}
-		f.b = New(Config{Client: client.New(client.Config{URL: "http://127.0.0.1:9", AgentID: "api"}), Asked: "api", Sees: f.sees})
+		f.b = New(Config{Client: client.New(client.Config{URL: "http://127.0.0.1:9", AgentID: "api"}), Asked: "api", Sees: f.sees, Dialect: by})
 		ctx, cancel := context.WithCancel(t.Context())
 		defer synctest.Wait()
 		defer cancel()
