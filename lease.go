@@ -82,6 +82,10 @@ type LeaseBreakInput struct {
 	Number int64 `json:"number" jsonschema:"Number of the lease"`
 }
 
+// LeaseForMessage begins the task of a lease that was taken while its holder worked on a
+// message, whose id follows.
+const LeaseForMessage = "message "
+
 const (
 	// MaxLeaseFiles bounds the files of one call.
 	MaxLeaseFiles = 200

@@ -56,6 +56,7 @@ type Limits struct {
 	NodeLease      time.Duration // of a coordinator that holds connections
 	ClaimLease     time.Duration // of a role's message, from the last sign of life of who claimed it
 	LeaseIdle      time.Duration // of a file's lease, from the last sign of its holder's work
+	LeaseOffline   time.Duration // of a file's lease whose holder is offline
 	SeenEvery      time.Duration // last_seen is written at most so often
 	WaitDefault    time.Duration
 	MaxWait        time.Duration
@@ -142,6 +143,7 @@ func DefaultLimits() Limits {
 		NodeLease:      60 * time.Second,
 		ClaimLease:     15 * time.Minute,
 		LeaseIdle:      30 * time.Minute,
+		LeaseOffline:   5 * time.Minute,
 		SeenEvery:      30 * time.Second,
 		WaitDefault:    60 * time.Second,
 		MaxWait:        3600 * time.Second,

@@ -66,6 +66,7 @@ var (
 		"c3po notify test":      "needs somebody who is told; notify.txtar",
 		"c3po leases on":        "needs a repository; leases.txtar",
 		"c3po leases off":       "needs a repository; leases.txtar",
+		"c3po leases accept":    "needs a repository; leases.txtar",
 		"c3po leases check":     "needs a repository; leases.txtar",
 		"c3po leases release":   "needs a lease that somebody holds; leases.txtar",
 		"c3po join":             "needs another host; join.txtar and test/join",

@@ -127,6 +127,7 @@ var (
 		"leases on":          "asks no coordinator",
 		"leases off":         "asks no coordinator",
 		"leases release":     "prints constant words and counts",
+		"leases accept":      "prints what it was given, and leases as leases does",
 		"leases check":       "prints leases as leases does",
 		"save":               "prints names of files made safe; TestNothingIsSavedOutsideTheFolderWhateverItsName",
 		"files":              "prints names of files in quotes; files.txtar",

@@ -72,12 +72,12 @@ func (h *verifiedHost) differences() (all []string) {
 }
 
 // The hooks that Claude Code runs without --approvals are those that it ran before there were
-// approvals, and the one for leases. None of them waits for a person, and none is given what a tool was given.
+// approvals, and those for leases. None of them waits for a person, and none is given what a tool was given.
 func TestWhoDoesNotWantApprovalsHasTheSameHooksAsBefore(t *testing.T) {
 	t.Parallel()
 	h := newVerifiedHost(t)
 	before := []string{
-		"Notification mcp_tool", "PermissionRequest mcp_tool", "PostToolUse mcp_tool", "PreToolUse mcp_tool", "PreToolUse mcp_tool",
+		"Notification mcp_tool", "PermissionDenied mcp_tool", "PermissionRequest mcp_tool", "PostToolUse mcp_tool", "PostToolUseFailure mcp_tool", "PreToolUse mcp_tool", "PreToolUse mcp_tool",
 		"SessionStart command hook session-start", "Stop mcp_tool", "StopFailure mcp_tool", "UserPromptSubmit mcp_tool",
 	}
 	same := func(when string) {

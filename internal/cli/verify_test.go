@@ -136,7 +136,7 @@ func (h *verifiedHost) through(odd func(w http.ResponseWriter, r *http.Request) 
 var everyPath = []string{
 	"rest", "wait", "claude-code tools", "claude-code hook SessionStart", "claude-code hook UserPromptSubmit", "claude-code hook PreToolUse", "claude-code hook PreToolUse",
 	"claude-code hook PermissionRequest", "claude-code hook Notification",
-	"claude-code hook PostToolUse", "claude-code hook Stop", "claude-code hook StopFailure", "claude-code monitor",
+	"claude-code hook PostToolUse", "claude-code hook PostToolUseFailure", "claude-code hook PermissionDenied", "claude-code hook Stop", "claude-code hook StopFailure", "claude-code monitor",
 }
 
 // Claims: C7, C9

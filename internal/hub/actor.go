@@ -15,7 +15,8 @@ type Actor struct {
 	rooms  roomView
 	outbox outbox
 	inbox  inbox
-	// decided is what a person said to an approval by this request, for the audit.
+	// decided is what a person said to an approval by this request, or which lease they
+	// ended, for the audit.
 	decided string
 }
 

@@ -2,6 +2,7 @@ package hub
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -29,7 +30,40 @@ func (a *Actor) LeaseTake(ctx context.Context, in c3po.LeaseTakeInput) (c3po.Lea
 	}
 	step := store.LeaseStep{Agent: a.id, Run: a.caller.Run, Files: files, Task: clipTask(in.Task)}
 	taken, err := a.hub.store.Lease(ctx, a.space, step)
+	for err == nil && taken.Held != nil { // each round ends the leases of one agent
+		var lapsed bool
+		if lapsed, err = a.hub.store.LapseLeases(ctx, a.space, taken.Held.Holder); err != nil || !lapsed {
+			break
+		}
+		taken, err = a.hub.store.Lease(ctx, a.space, step)
+	}
 	return taken, a.dropIfSuperseded(err)
+}
+
+// leases lists all, after ending those whose holders have been offline for long.
+func (a *Actor) leases(ctx context.Context) ([]c3po.Lease, error) {
+	leases, err := a.hub.store.Leases(ctx, a.space)
+	if err != nil {
+		return nil, err
+	}
+	var holders []c3po.AgentID
+	for _, lease := range leases {
+		if lease.Ended == nil && !slices.Contains(holders, lease.Holder) {
+			holders = append(holders, lease.Holder)
+		}
+	}
+	lapsed := false
+	for _, holder := range holders {
+		ended, err := a.hub.store.LapseLeases(ctx, a.space, holder)
+		if err != nil {
+			return nil, err
+		}
+		lapsed = lapsed || ended
+	}
+	if !lapsed {
+		return leases, nil
+	}
+	return a.hub.store.Leases(ctx, a.space)
 }
 
 // LeaseRelease ends leases of the caller's.
@@ -58,7 +92,7 @@ func (a *Actor) LeaseCheck(ctx context.Context, in c3po.LeaseCheckInput) (c3po.L
 	if err := a.enter(ctx); err != nil {
 		return c3po.LeaseConflicts{}, err
 	}
-	leases, err := a.hub.store.Leases(ctx, a.space)
+	leases, err := a.leases(ctx)
 	if err != nil {
 		return c3po.LeaseConflicts{}, err
 	}
@@ -92,7 +126,7 @@ func (a *Actor) LeaseList(ctx context.Context, in c3po.LeaseListInput) (c3po.Lea
 	if err := a.enterIfNamed(ctx); err != nil {
 		return c3po.LeaseList{}, err
 	}
-	leases, err := a.hub.store.Leases(ctx, a.space)
+	leases, err := a.leases(ctx)
 	if err != nil {
 		return c3po.LeaseList{}, err
 	}
@@ -119,6 +153,7 @@ func (a *Actor) LeaseBreak(ctx context.Context, in c3po.LeaseBreakInput) (c3po.L
 	if _, err := a.hub.store.BreakLease(ctx, a.space, leases[at]); err != nil {
 		return c3po.LeaseReleased{}, err
 	}
+	a.decided = fmt.Sprintf("ended the lease %d of %s on %q", in.Number, leases[at].Holder, leases[at].Path)
 	return c3po.LeaseReleased{Released: 1}, nil
 }
 
@@ -153,4 +188,22 @@ func clipTask(task string) string {
 		return string(runes[:maxLeaseTask-1]) + "…"
 	}
 	return task
+}
+
+// handLeases gives the leases of whoever hands a message over to the next agent, except those
+// that were taken for another message. What is repeated moves nothing more.
+func (me *identity) handLeases(ctx context.Context, id c3po.MessageID, to c3po.AgentID) error {
+	leases, err := me.hub.store.Leases(ctx, me.space)
+	if err != nil {
+		return err
+	}
+	leases = slices.DeleteFunc(leases, func(l c3po.Lease) bool {
+		message, forOne := strings.CutPrefix(l.Task, c3po.LeaseForMessage)
+		return l.Ended != nil || l.Holder != me.id || forOne && message != string(id)
+	})
+	if len(leases) == 0 {
+		return nil
+	}
+	_, err = me.hub.store.HandLeases(ctx, me.space, store.HandStep{Agent: me.id, Run: me.caller.Run, To: to, Leases: leases})
+	return err
 }

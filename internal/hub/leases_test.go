@@ -2,6 +2,7 @@ package hub_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/c3po-dev/c3po"
 )
@@ -75,6 +76,25 @@ func TestNobodyIsInItsOwnWayInAnotherClone(t *testing.T) {
 		for tree, number := range map[string]int64{"t1": first, "t2": second} {
 			in := c3po.LeaseCheckInput{Repository: "r", Branch: "main", Tree: tree, Paths: []string{"a.go"}, Numbers: []int64{number}}
 			same(t, "in "+tree, len(must(h.as("zoe").LeaseCheck(t.Context(), in))(t).Leases), 0)
+		}
+	})
+}
+
+func TestAHolderThatIsOfflineForLongKeepsNobodyFromItsFile(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t, unlimited)
+		h.enter("ann", "bob")
+		h.leases("ann", "t1", "a.go", "b.go")
+		pass(c3po.DefaultLimits().LeaseOffline - time.Second)
+		h.enter("bob")
+		if held := h.leases("bob", "t2", "a.go").Held; held == nil || held.Holder != "ann" {
+			t.Fatalf("before that, held is %+v", held)
+		}
+		pass(time.Second)
+		same(t, "numbers", len(h.leases("bob", "t2", "a.go").Numbers), 1)
+		list := must(h.asPerson().LeaseList(t.Context(), c3po.LeaseListInput{}))(t).Leases
+		if len(list) != 1 || list[0].Holder != "bob" {
+			t.Errorf("listed are %+v", list)
 		}
 	})
 }

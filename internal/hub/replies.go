@@ -48,13 +48,17 @@ func (a *Actor) Reply(ctx context.Context, in c3po.ReplyInput) (c3po.Message, er
 	if err != nil {
 		return c3po.Message{}, err
 	}
-	return newOutbox(as).answer(ctx, id, in.Response, store.ReplyStep{
+	reply, err := newOutbox(as).answer(ctx, id, in.Response, store.ReplyStep{
 		Draft: store.Draft{
 			From: as.id, Status: status, ExpectsReply: in.ExpectsReply, HandedTo: in.HandedTo, ContentType: in.ContentType, Metadata: metadata, Key: in.ClientKey,
 			GoesBackTo: a.outbox.leading(), Attachments: files,
 		},
 		Run: as.caller.Run,
 	})
+	if err == nil && in.HandedTo != "" {
+		err = as.handLeases(ctx, id, in.HandedTo)
+	}
+	return reply, err
 }
 
 // ownForm is the id that a ticket has in the caller's inbox, if it was handed over: a

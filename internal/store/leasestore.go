@@ -29,6 +29,14 @@ type ReleaseStep struct {
 	Files c3po.LeaseFiles
 }
 
+// A HandStep gives leases of an agent to another.
+type HandStep struct {
+	Agent  c3po.AgentID
+	Run    string
+	To     c3po.AgentID
+	Leases []c3po.Lease
+}
+
 type leaseStore interface {
 	// Lease gives the agent the leases of all these files, or of none if another holds
 	// one of them in the same working tree or on the same branch: that one is the answer.
@@ -46,6 +54,17 @@ type leaseStore interface {
 	// BreakLease ends a lease whoever holds it, and says whether there was one. It works
 	// when the store is full.
 	BreakLease(ctx context.Context, space c3po.Space, lease c3po.Lease) (bool, error)
+
+	// HandLeases gives those of these leases that the agent holds to another, all at once
+	// and each with a new number, and returns how many those were. On a branch, the other
+	// holds the file on the branch alone, and the working tree is free for it. A lease that
+	// was handed over ends after LeaseIdle if its holder does not edit the file. If the
+	// other has no session, they end. SUPERSEDED for another run.
+	HandLeases(ctx context.Context, space c3po.Space, step HandStep) (int, error)
+	// LapseLeases ends all leases of an agent that has been offline for LeaseOffline, and
+	// says whether it had some. The time counts from its last sign of life and work, and
+	// from the end of the node that held its connection. It works when the store is full.
+	LapseLeases(ctx context.Context, space c3po.Space, agent c3po.AgentID) (bool, error)
 
 	// Reads.
 

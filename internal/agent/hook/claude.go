@@ -80,6 +80,8 @@ const (
 	UserPromptSubmit = "UserPromptSubmit"
 	PreToolUse       = "PreToolUse"
 	PostToolUse      = "PostToolUse"
+	ToolFailed       = "PostToolUseFailure"
+	ToolDenied       = "PermissionDenied" // nobody runs the tool
 	StopEvent        = "Stop"
 	StopFailure      = "StopFailure" // the turn ended because the model could not be asked
 	// Refused is a turn whose model is refused to it, and that its client goes on with by

@@ -148,7 +148,10 @@ func (by Dialect) Read(name string, data []byte) (Event, bool) {
 			return Event{}, false
 		}
 		event.SessionID, event.ToolName, event.Input = cmp.Or(own.Session, event.SessionID), own.Tool, own.Asked
-		if name == "preToolUse" && !copilotMay(own.Tool, own.Input) {
+		if Editing(own.Tool) && len(own.Input) > 0 {
+			_ = event.Input.UnmarshalJSON(own.Input) // which takes anything
+		}
+		if name == "preToolUse" && len(event.Edits()) == 0 && !copilotMay(own.Tool, own.Input) {
 			return Event{}, false
 		}
 	}
@@ -228,11 +231,14 @@ func (by Dialect) event(name string) string {
 	own := map[string]string{}
 	switch by {
 	case OpenCode:
-		own = map[string]string{"busy": StillBusy, StopFailure: StopFailure, Refused: Refused, DialogOpens: DialogOpens, DialogCloses: DialogCloses, Approve: Approve}
+		own = map[string]string{
+			"busy": StillBusy, PreToolUse: PreToolUse, ToolDenied: ToolDenied, StopFailure: StopFailure, Refused: Refused,
+			DialogOpens: DialogOpens, DialogCloses: DialogCloses, Approve: Approve,
+		}
 	case Gemini:
-		own = map[string]string{"BeforeAgent": UserPromptSubmit, "AfterTool": PostToolUse, "AfterAgent": StopEvent, Notification: Notification}
+		own = map[string]string{"BeforeAgent": UserPromptSubmit, "BeforeTool": PreToolUse, "AfterTool": PostToolUse, "AfterAgent": StopEvent, Notification: Notification}
 	case Kimi:
-		own = map[string]string{DialogOpens: DialogOpens, "PermissionResult": DialogCloses, "Interrupt": DialogCloses}
+		own = map[string]string{PreToolUse: PreToolUse, DialogOpens: DialogOpens, "PermissionResult": DialogCloses, "Interrupt": DialogCloses}
 	case Copilot:
 		own = map[string]string{
 			"sessionStart": SessionStart, "userPromptSubmitted": UserPromptSubmit, "preToolUse": PreToolUse, "postToolUse": PostToolUse,

@@ -271,8 +271,11 @@ func (s *Server) leavesToTerminal() {
 	}
 }
 
-// saysWaiting is what Claude Code says of itself while a dialog is open.
-const saysWaiting = "waiting"
+// What Claude Code says of itself while a dialog is open, and between turns.
+const (
+	saysWaiting = "waiting"
+	saysIdle    = "idle"
+)
 
 // serveApproval answers a hook that waits for the person. When the hook is ended the
 // dialog was decided without it.

@@ -50,6 +50,9 @@ func (s *Server) observe(ctx context.Context) {
 			s.sawDecided(seen)
 			s.sawTyping(seen, time.Now())
 			s.mu.Unlock()
+			if seen.Says == saysIdle {
+				s.leases.sawIdle(seen.Since)
+			}
 		}
 		s.leavesToTerminal()
 		if s.switchedOn() {

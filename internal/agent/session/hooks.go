@@ -54,7 +54,7 @@ func (s *Server) answerHook(ctx context.Context, event hook.Event) string {
 		return s.beforeEdit(ctx, event)
 	case event.Name == hook.PreToolUse:
 		return s.allow(event)
-	case event.Name == hook.StillBusy:
+	case event.Name == hook.StillBusy || event.Name == hook.ToolFailed || event.Name == hook.ToolDenied:
 		return "{}"
 	case event.Name == hook.DialogOpens:
 		return s.asksPerson(event)
@@ -123,6 +123,9 @@ func (s *Server) allow(event hook.Event) string {
 	defer s.mu.Unlock()
 	if event.AgentID != "" && event.ToolUseID != "" {
 		s.conversation.useOf(event.ToolUseID).subagent = subagentKind(event.AgentType)
+	}
+	if !s.dialect.IsClaude() && s.dialect != hook.Copilot {
+		return "{}" // their hooks come for tools of others too
 	}
 	return s.dialect.Allow()
 }

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -12,17 +13,22 @@ import (
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/agent/hook"
 	"github.com/c3po-dev/c3po/internal/host/paths"
+	"github.com/c3po-dev/c3po/internal/text/envelope"
 )
 
 const (
-	// leaseTimeout is how long an edit waits for the coordinator. Without an answer it goes on.
-	leaseTimeout = 100 * time.Millisecond
+	// leaseTimeout is how long an edit waits for a coordinator that answered the last time,
+	// silentTimeout for one that did not. Without an answer the edit goes on.
+	leaseTimeout  = time.Second
+	silentTimeout = 100 * time.Millisecond
 	// tidyEvery is how often it is looked which files are unchanged again, at most.
 	tidyEvery = time.Second
 	// tidyTimeout bounds one call that ends leases, or takes those that are owed.
 	tidyTimeout = 5 * time.Second
 	// renewEvery is how often a session that works on other things says so.
 	renewEvery = 5 * time.Minute
+	// maxTaskRunes is what a model reads of what the holder of a file works on.
+	maxTaskRunes = 120
 )
 
 // leases are what a session holds of the files it edits. The coordinator knows better; this
@@ -31,17 +37,22 @@ type leases struct {
 	mu       sync.Mutex
 	trees    map[string]*leasedTree // by the folder of the working tree
 	underWay map[string][]string    // calls that may still write, and their files
+	silent   bool                   // the coordinator did not answer the last time
+	begun    time.Time              // when the last of these began
 	renewed  time.Time              // when the coordinator last heard of them
 	overlaps []c3po.Lease           // of others, to tell the session
+	unleased []string               // files that were edited without a lease because of full, to tell the session
+	full     string                 // why no more leases are given; empty once one was given
 	due      chan struct{}          // there may be something to tidy up
 }
 
 // A leasedTree is a working tree in which the session edits.
 type leasedTree struct {
 	checkout paths.Checkout
-	at       c3po.LeaseFiles  // without paths
-	numbers  map[string]int64 // of the files it holds
-	owed     map[string]bool  // edited while nobody could say who holds them
+	at       c3po.LeaseFiles   // without paths
+	numbers  map[string]int64  // of the files it holds
+	owed     map[string]bool   // edited while nobody could say who holds them
+	past     []c3po.LeaseFiles // held while the repository had another name, to be ended
 }
 
 // beforeEdit takes the leases of the files that a tool is about to change, or refuses the
@@ -52,21 +63,32 @@ func (s *Server) beforeEdit(ctx context.Context, event hook.Event) string {
 		return "{}"
 	}
 	for _, files := range s.leasable(event) {
-		held, answered := s.takeLeases(ctx, files)
-		if held != nil {
-			return hook.Refuse(hook.HeldWords(*held, time.Now()))
-		}
-		s.leases.mu.Lock()
-		tree := s.leases.trees[files.Tree]
-		for _, path := range files.Paths {
-			s.leases.underWay[event.ToolUseID] = append(s.leases.underWay[event.ToolUseID], files.Tree+"\x00"+path)
-			if !answered {
-				tree.owed[path] = true
+		for paths := range slices.Chunk(files.Paths, c3po.MaxLeaseFiles) {
+			part := files
+			part.Paths = paths
+			held, answered := s.takeLeases(ctx, part)
+			if held != nil {
+				s.leases.ends(event.Call()) // what it has taken of other files is not needed
+				return s.dialect.Refuse(hook.HeldWords(*held, envelope.Carried(held.Task, maxTaskRunes), time.Now()))
 			}
+			s.leases.begins(event.Call(), part, answered)
 		}
-		s.leases.mu.Unlock()
 	}
 	return "{}"
+}
+
+// begins remembers that a call may write to files from now on.
+func (l *leases) begins(use string, files c3po.LeaseFiles, answered bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	tree := l.trees[files.Tree]
+	l.begun = time.Now()
+	for _, path := range files.Paths {
+		l.underWay[use] = append(l.underWay[use], files.Tree+"\x00"+path)
+		if !answered {
+			tree.owed[path] = true
+		}
+	}
 }
 
 // leasable are the files of an edit that are in repositories with leases, by working tree.
@@ -93,7 +115,7 @@ func (s *Server) leasable(event hook.Event) []c3po.LeaseFiles {
 			s.leases.keep(checkout, at)
 			byTree[at.Tree] = &at
 		}
-		if files := byTree[at.Tree]; !slices.Contains(files.Paths, path) && len(files.Paths) < c3po.MaxLeaseFiles {
+		if files := byTree[at.Tree]; !slices.Contains(files.Paths, path) {
 			files.Paths = append(files.Paths, path)
 		}
 	}
@@ -104,11 +126,20 @@ func (s *Server) leasable(event hook.Event) []c3po.LeaseFiles {
 	return all
 }
 
-// keep remembers a working tree, on the branch it is on now.
+// keep remembers a working tree, on the branch it is on now. A remote that was added gives
+// the repository another name; the leases under the one before are to be ended.
 func (l *leases) keep(checkout paths.Checkout, at c3po.LeaseFiles) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if tree := l.trees[at.Tree]; tree != nil {
+		if tree.at.Repository != at.Repository && len(tree.numbers) > 0 {
+			was := tree.at
+			was.Paths = slices.Sorted(maps.Keys(tree.numbers))
+			tree.past, tree.numbers = append(tree.past, was), map[string]int64{}
+			for _, path := range was.Paths {
+				tree.owed[path] = true // the change is still there, under the new name
+			}
+		}
 		tree.at = at
 		return
 	}
@@ -118,16 +149,29 @@ func (l *leases) keep(checkout paths.Checkout, at c3po.LeaseFiles) {
 // takeLeases asks the coordinator. It says whose lease stands against it, and whether there
 // was an answer.
 func (s *Server) takeLeases(ctx context.Context, files c3po.LeaseFiles) (held *c3po.Lease, answered bool) {
-	ctx, cancel := context.WithTimeout(ctx, leaseTimeout)
+	s.leases.mu.Lock()
+	wait := leaseTimeout
+	if s.leases.silent {
+		wait = silentTimeout
+	}
+	s.leases.mu.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
-	if !s.awaitSettled(ctx, leaseTimeout) || s.to().Lost() {
+	if !s.awaitSettled(ctx, wait) || s.to().Lost() {
 		return nil, false
 	}
-	return s.lease(ctx, files)
+	held, answered = s.lease(ctx, files)
+	s.leases.mu.Lock()
+	defer s.leases.mu.Unlock()
+	s.leases.silent = ctx.Err() != nil
+	return held, answered
 }
 
 func (s *Server) lease(ctx context.Context, files c3po.LeaseFiles) (held *c3po.Lease, answered bool) {
 	taken, err := s.to().LeaseTake(ctx, c3po.LeaseTakeInput{Repository: files.Repository, Branch: files.Branch, Tree: files.Tree, Paths: files.Paths, Task: s.ticket()})
+	if errors.Is(err, c3po.StoreFull) {
+		s.leases.refused(files.Paths, c3po.AsError(err).Message)
+	}
 	if err != nil || taken.Held == nil && len(taken.Numbers) != len(files.Paths) {
 		s.log.InfoContext(ctx, "an edit has no lease", "err", err)
 		return nil, false
@@ -137,7 +181,7 @@ func (s *Server) lease(ctx context.Context, files c3po.LeaseFiles) (held *c3po.L
 	}
 	s.leases.mu.Lock()
 	defer s.leases.mu.Unlock()
-	s.leases.renewed = time.Now()
+	s.leases.renewed, s.leases.full = time.Now(), ""
 	tree := s.leases.trees[files.Tree]
 	var fresh []string
 	var numbers []int64
@@ -156,190 +200,98 @@ func (s *Server) lease(ctx context.Context, files c3po.LeaseFiles) (held *c3po.L
 	return nil, true
 }
 
+// refused remembers files for which there was no lease left. The session hears of it once
+// while that lasts.
+func (l *leases) refused(paths []string, why string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.full == "" {
+		l.full, l.unleased = why, slices.Clone(paths)
+	}
+}
+
 // ticket is the message that the session works on, for others to read; empty if it works
 // on none.
 func (s *Server) ticket() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if n := len(s.conversation.turnFor); n > 0 {
-		return "message " + string(s.conversation.turnFor[n-1])
+		return c3po.LeaseForMessage + string(s.conversation.turnFor[n-1])
 	}
 	return ""
 }
 
-// edited says that a call has done what it does, or with no name that all have.
+// edited says that a call has done what it does, or never will, or that all have. Whoever
+// denies a call at the terminal may end the turn by it, of which no hook tells: the next
+// prompt does.
 func (s *Server) edited(event hook.Event) {
-	l := &s.leases
+	switch event.Name {
+	case hook.StopEvent, hook.StopFailure, hook.UserPromptSubmit, hook.SessionStart, hook.SessionEnd:
+		s.leases.rest()
+	case hook.PreToolUse:
+	default:
+		s.leases.ends(event.Call())
+	}
+}
+
+// ends says that a call writes no more.
+func (l *leases) ends(call string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	switch {
-	case event.Name == hook.StopEvent:
+	delete(l.underWay, call)
+	l.tidySoon()
+}
+
+// rest says that no call is under way.
+func (l *leases) rest() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	clear(l.underWay)
+	l.tidySoon()
+}
+
+// sawIdle says that the client itself says that it has been idle for so long: of a turn
+// that ended because the person denied a call, no hook tells.
+func (l *leases) sawIdle(since time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.underWay) > 0 && since.After(l.begun) {
 		clear(l.underWay)
-	case event.Name == hook.PostToolUse:
-		delete(l.underWay, event.ToolUseID)
-	}
-	if len(l.trees) > 0 {
-		select {
-		case l.due <- struct{}{}:
-		default: // it is known already
-		}
+		l.tidySoon()
 	}
 }
 
-// tellOverlaps adds to a decision what was edited twice while nobody could say so.
+// tidySoon is called with the lock held.
+func (l *leases) tidySoon() {
+	if len(l.trees) == 0 {
+		return
+	}
+	select {
+	case l.due <- struct{}{}:
+	default: // it is known already
+	}
+}
+
+// tellOverlaps adds to a decision what was edited twice while nobody could say so, and what
+// is edited without a lease.
 func (s *Server) tellOverlaps(d hook.Decision) hook.Decision {
-	s.leases.mu.Lock()
-	defer s.leases.mu.Unlock()
-	if len(s.leases.overlaps) == 0 {
-		return d
+	l := &s.leases
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	tell := func(words string) {
+		if d.Context == "" {
+			d.Context = "c3po:"
+		}
+		d.Context += " " + words
 	}
-	if d.Context == "" {
-		d.Context = "c3po:"
+	if len(l.overlaps) > 0 {
+		tell(hook.OverlapWords(l.overlaps, time.Now()))
 	}
-	d.Context += " " + hook.OverlapWords(s.leases.overlaps, time.Now())
-	s.leases.overlaps = nil
+	if len(l.unleased) > 0 && l.full != "" {
+		tell(hook.UnleasedWords(l.unleased, l.full))
+	}
+	l.overlaps, l.unleased = nil, nil
 	return d
-}
-
-// tidyLeases ends the leases of files that are committed or unchanged again, and takes
-// those that are owed.
-func (s *Server) tidyLeases(ctx context.Context) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-s.leases.due:
-		}
-		for _, tree := range s.leases.all() {
-			s.settleOwed(ctx, tree)
-			s.releaseUnchanged(ctx, tree)
-		}
-		s.renewLeases(ctx)
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(tidyEvery):
-		}
-	}
-}
-
-func (l *leases) all() []*leasedTree {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return slices.Collect(maps.Values(l.trees))
-}
-
-// files are those of a tree that fulfil something.
-func (l *leases) files(tree *leasedTree, are func(path string) bool, of []string) c3po.LeaseFiles {
-	files := tree.at
-	for _, path := range of {
-		if are(path) && len(files.Paths) < c3po.MaxLeaseFiles {
-			files.Paths = append(files.Paths, path)
-		}
-	}
-	return files
-}
-
-// settleOwed asks for the leases of files that were edited while the coordinator was away.
-func (s *Server) settleOwed(ctx context.Context, tree *leasedTree) {
-	l := &s.leases
-	l.mu.Lock()
-	owed := l.files(tree, func(string) bool { return true }, slices.Sorted(maps.Keys(tree.owed)))
-	l.mu.Unlock()
-	if len(owed.Paths) == 0 || !s.isSettled() || s.to().Lost() {
-		return
-	}
-	ctx, cancel := context.WithTimeout(ctx, tidyTimeout)
-	defer cancel()
-	for _, path := range owed.Paths {
-		one := owed
-		one.Paths = []string{path}
-		held, answered := s.lease(ctx, one)
-		if !answered {
-			return
-		}
-		if held != nil {
-			l.mu.Lock()
-			l.overlaps = append(l.overlaps, *held)
-			delete(tree.owed, path)
-			l.mu.Unlock()
-		}
-	}
-}
-
-// releaseUnchanged ends leases of files that no call may still write to.
-func (s *Server) releaseUnchanged(ctx context.Context, tree *leasedTree) {
-	l := &s.leases
-	l.mu.Lock()
-	busy := map[string]bool{}
-	for _, files := range l.underWay {
-		for _, file := range files {
-			busy[file] = true
-		}
-	}
-	mine := l.files(tree, func(path string) bool { return !busy[tree.at.Tree+"\x00"+path] }, slices.Sorted(maps.Keys(tree.numbers)))
-	before := maps.Clone(tree.numbers)
-	l.mu.Unlock()
-	if len(mine.Paths) == 0 || !s.isSettled() || s.to().Lost() {
-		return
-	}
-	same, err := tree.checkout.Unchanged(mine.Paths)
-	if err != nil || len(same) == 0 {
-		return
-	}
-	l.mu.Lock()
-	same = slices.DeleteFunc(same, func(path string) bool { // a call has begun meanwhile
-		return tree.numbers[path] != before[path] || l.isUnderWay(tree.at.Tree+"\x00"+path)
-	})
-	for _, path := range same {
-		delete(tree.numbers, path)
-	}
-	l.mu.Unlock()
-	ctx, cancel := context.WithTimeout(ctx, tidyTimeout)
-	defer cancel()
-	_, err = s.to().LeaseRelease(ctx, c3po.LeaseReleaseInput{Repository: mine.Repository, Branch: mine.Branch, Tree: mine.Tree, Paths: same})
-	if err == nil {
-		return
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, path := range same { // the next look tries again
-		if tree.numbers[path] == 0 {
-			tree.numbers[path] = before[path]
-		}
-	}
-}
-
-func (l *leases) isUnderWay(file string) bool {
-	for _, files := range l.underWay {
-		if slices.Contains(files, file) {
-			return true
-		}
-	}
-	return false
-}
-
-// renewLeases says that a session works which holds leases and edits nothing now.
-func (s *Server) renewLeases(ctx context.Context) {
-	l := &s.leases
-	l.mu.Lock()
-	var at c3po.LeaseFiles
-	for _, tree := range l.trees {
-		if len(tree.numbers) > 0 && time.Since(l.renewed) >= renewEvery {
-			at = tree.at
-		}
-	}
-	l.mu.Unlock()
-	if at.Tree == "" || !s.isSettled() || s.to().Lost() {
-		return
-	}
-	ctx, cancel := context.WithTimeout(ctx, tidyTimeout)
-	defer cancel()
-	if _, err := s.to().LeaseTake(ctx, c3po.LeaseTakeInput{Repository: at.Repository, Tree: at.Tree}); err == nil {
-		l.mu.Lock()
-		l.renewed = time.Now()
-		l.mu.Unlock()
-	}
 }
 
 // commitTimeout is how long a commit waits for the coordinator. Without an answer it goes on.

@@ -1,10 +1,13 @@
 package session_test
 
 import (
+	"crypto/sha256"
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -172,6 +175,123 @@ func TestAnUnchangedFileIsFreeAndOneWhoseEditIsUnderWayIsNot(t *testing.T) {
 	}
 	r.hook(hook.Event{Name: hook.StopEvent, SessionID: "s1"})
 	eventually(t, "b.go is free", func() bool { return len(r.leases()) == 0 })
+}
+
+func TestAFileWhoseEditWasDeniedIsFreeAtOnce(t *testing.T) {
+	t.Parallel()
+	url, dir := coordinator(t).URL(), leased(t, "a.go")
+	r := editing(t, url, "box:1:1")
+	for _, after := range []hook.Event{
+		{Name: hook.ToolDenied}, {Name: hook.ToolFailed}, {Name: hook.UserPromptSubmit, Prompt: "something else"}, {Name: hook.StopFailure},
+	} {
+		use := fmt.Sprint("use", uses.Add(1))
+		if said := r.hook(editOf(filepath.Join(dir, "a.go"), use)); said != "{}" {
+			t.Fatal(said)
+		}
+		if held := r.leases(); len(held) != 1 {
+			t.Fatalf("leases: %+v", held)
+		}
+		after.SessionID, after.ToolUseID = "s1", use
+		r.hook(after)
+		eventually(t, "it is free after "+after.Name, func() bool { return len(r.leases()) == 0 })
+	}
+}
+
+func TestAnEditForWhichNoLeaseIsLeftIsMadeAndTheModelHearsIt(t *testing.T) {
+	t.Parallel()
+	url, dir := coordinator(t).URL(), leased(t, "a.go")
+	r := editing(t, url, "box:1:1")
+	patch := "*** Begin Patch\n"
+	for i := range c3po.MaxAgentLeases {
+		patch += fmt.Sprintf("*** Add File: f%03d\n+x\n", i)
+		writeFile(t, filepath.Join(dir, fmt.Sprintf("f%03d", i)), "x\n")
+	}
+	input, err := json.Marshal(map[string]string{"command": patch})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := hook.Event{Name: hook.PreToolUse, SessionID: "s1", ToolName: "apply_patch", ToolUseID: "all", Input: input, Cwd: dir}
+	if said := r.hook(all); said != "{}" {
+		t.Fatal(said)
+	}
+	r.hook(hook.Event{Name: hook.PostToolUse, SessionID: "s1", ToolUseID: "all"})
+	use := "one too many"
+	if said := r.hook(editOf(filepath.Join(dir, "a.go"), use)); said != "{}" {
+		t.Fatalf("the edit is not made: %s", said)
+	}
+	said := r.hook(hook.Event{Name: hook.PostToolUse, SessionID: "s1", ToolUseID: use})
+	if !strings.Contains(said, `You edited \"a.go\" without a lease`) || !strings.Contains(said, "500 leases") {
+		t.Errorf("the model reads %s", said)
+	}
+	if said := r.hook(hook.Event{Name: hook.PostToolUse, SessionID: "s1", ToolUseID: "shell"}); strings.Contains(said, "without a lease") {
+		t.Errorf("it reads it twice: %s", said)
+	}
+	// All of them end in one look.
+	gitIn(t, dir, "add", ".")
+	gitIn(t, dir, "commit", "-qm", "all")
+	r.hook(hook.Event{Name: hook.StopEvent, SessionID: "s1"})
+	eventually(t, "all are free", func() bool { return len(r.leases()) == 0 })
+}
+
+func TestALeaseMovesWithTheRepositoryWhenARemoteIsAdded(t *testing.T) {
+	t.Parallel()
+	url, dir := coordinator(t).URL(), leased(t, "a.go")
+	clone := filepath.Join(t.TempDir(), "clone")
+	gitIn(t, filepath.Dir(clone), "clone", "-q", dir, clone)
+	gitIn(t, clone, "remote", "set-url", "origin", "https://git.example.com/org/app.git")
+	switchLeases(t, clone)
+	first, second := editing(t, url, "box:1:1"), editing(t, url, "box:2:2")
+	a := filepath.Join(dir, "a.go")
+	first.edited(a, "two\n")
+	before := first.leases()[0].Repository
+	gitIn(t, dir, "remote", "add", "origin", "git@git.example.com:org/app")
+	first.edited(a, "three\n")
+	if said := second.edits(filepath.Join(clone, "a.go")); !strings.Contains(said, "'api' has been editing") {
+		t.Errorf("in another clone: %s", said)
+	}
+	eventually(t, "nothing is held by the old name", func() bool {
+		held := first.leases()
+		return len(held) == 1 && held[0].Repository != before && strings.HasPrefix(held[0].Repository, "app-")
+	})
+}
+
+func TestWhoTakesWorkOnEditsItsFilesAndWhoHandedItOverDoesNot(t *testing.T) {
+	t.Parallel()
+	url, dir := coordinator(t).URL(), leased(t, "a.go", "b.go")
+	clone := filepath.Join(t.TempDir(), "clone")
+	gitIn(t, filepath.Dir(clone), "clone", "-q", dir, clone)
+	switchLeases(t, clone)
+	first, second := editing(t, url, "box:1:1"), editing(t, url, "box:2:2")
+	asked, err := first.as("web").SendMessage(t.Context(), c3po.SendInput{Target: "api", Message: "mend a.go"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	first.edited(filepath.Join(dir, "a.go"), "two\n")
+	before := first.leases()[0].Number
+	first.call("u1", "reply", map[string]any{"message_id": asked.ID, "response": "half of it is done", "status": c3po.ReplyHandedOver, "handed_to": "api-2"})
+	held := first.leases()
+	if len(held) != 1 || held[0].Holder != "api-2" || held[0].Number <= before {
+		t.Fatalf("leases: %+v", held)
+	}
+	if said := first.edits(filepath.Join(dir, "a.go")); !strings.Contains(said, "'api-2' has been editing") {
+		t.Errorf("who handed it over edits on: %s", said)
+	}
+	second.edited(filepath.Join(clone, "a.go"), "three\n")
+	thread, err := first.as("web").GetThread(t.Context(), c3po.ThreadInput{Thread: string(asked.ID)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := sha256.Sum256([]byte("two\n"))
+	want := fmt.Sprintf(`{"files":[{"branch":"main","path":"a.go","sha256":"%x"}]}`, sum[:16])
+	if last := thread.Messages[len(thread.Messages)-1]; last.Text() != "half of it is done" || !sameJSON(last.Metadata, want) {
+		t.Errorf("the thread ends with %s %s, want %s", last.Text(), last.Metadata, want)
+	}
+}
+
+// sameJSON compares what two texts hold.
+func sameJSON(text json.RawMessage, want string) bool {
+	var a, b any
+	return json.Unmarshal(text, &a) == nil && json.Unmarshal([]byte(want), &b) == nil && reflect.DeepEqual(a, b)
 }
 
 func TestEditsGoOnWithoutACoordinatorAndOverlapsAreToldAfterwards(t *testing.T) {

@@ -61,6 +61,9 @@ func (v voice) Reply(ctx context.Context, in c3po.ReplyInput) (c3po.Message, err
 	if kind := v.server.subagentOf(ctx); kind != "" {
 		in.Metadata = withSubagent(in.Metadata, kind)
 	}
+	if in.HandedTo != "" {
+		in.Metadata = v.server.leases.handedFiles(in.Metadata)
+	}
 	same := v.server.repeats(ctx, "reply", &in, &in.ClientKey)
 	reply, err := v.Client.Reply(ctx, in)
 	same(err)

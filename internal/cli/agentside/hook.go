@@ -21,6 +21,10 @@ import (
 // hookTimeout is how long the start of a session waits for us.
 const hookTimeout = 250 * time.Millisecond
 
+// editTimeout is how long an edit waits for its session process, which itself waits less for
+// the coordinator.
+const editTimeout = 2 * time.Second
+
 func Hook(a *console.Console) *cobra.Command {
 	var client string
 	var wait bool
@@ -113,7 +117,11 @@ func answerHook(ctx context.Context, a *console.Console, by hook.Dialect, name s
 	limited := ctx
 	if event.Name != hook.Approve { // which waits for the person
 		var cancel context.CancelFunc
-		limited, cancel = context.WithTimeout(ctx, hookTimeout)
+		limit := hookTimeout
+		if event.Name == hook.PreToolUse && event.Changes() {
+			limit = editTimeout
+		}
+		limited, cancel = context.WithTimeout(ctx, limit)
 		defer cancel()
 	}
 	answer, ok := session.AskHere(limited, socket, a.Trust(socket), event)

@@ -3,7 +3,6 @@ package agentside
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -38,7 +37,7 @@ shows no work for 30 minutes, or when you release it.`,
 		RunE: console.Operation(a, a.Looking, c3po.Service.LeaseList, func([]string) (c3po.LeaseListInput, error) { return c3po.LeaseListInput{}, nil },
 			func(w io.Writer, list c3po.LeaseList) { printLeases(w, time.Now(), list.Leases) }),
 	}
-	cmd.AddCommand(leasesOn(a), leasesOff(a), leasesRelease(a), leasesCheck(a))
+	cmd.AddCommand(leasesOn(a), leasesOff(a), leasesRelease(a), leasesAccept(a), leasesCheck(a))
 	return cmd
 }
 
@@ -53,7 +52,7 @@ func printLeases(w io.Writer, now time.Time, leases []c3po.Lease) {
 
 // leaseLine says who edits a file, where, since when and for what.
 func leaseLine(now time.Time, l c3po.Lease) string {
-	text := fmt.Sprintf("%s  %s, for %s", console.Inline(l.Path), console.Inline(string(l.Holder)), c3po.Age(now.Sub(l.Since)))
+	text := fmt.Sprintf("%s  %s  %s, for %s", console.Inline(l.Repository), console.Inline(l.Path), console.Inline(string(l.Holder)), c3po.Age(now.Sub(l.Since)))
 	if l.Branch != "" {
 		text += ", on " + console.Inline(l.Branch)
 	}
@@ -68,7 +67,7 @@ type leaseSwitch struct {
 	State      string `json:"state"`
 	Folder     string `json:"folder"`
 	Repository string `json:"repository,omitempty"`
-	PreCommit  string `json:"pre_commit,omitempty"` // the file of the hook
+	PreCommit  string `json:"pre_commit,omitempty"` // the file of the hook; the one before a merge is beside it
 }
 
 func leasesOn(a *console.Console) *cobra.Command {
@@ -80,7 +79,7 @@ func leasesOn(a *console.Console) *cobra.Command {
 is committed: .git/config says so. Each clone is switched on by itself, and clones of one
 repository share their leases. Leases in different branches do not meet.
 
-With --pre-commit, git also refuses to commit a file that another session has leased since.`,
+With --pre-commit, git also refuses to commit or merge a file that another session has leased since.`,
 		Example: `  c3po leases on
   c3po leases on --pre-commit`,
 		RunE: func(*cobra.Command, []string) error {
@@ -93,14 +92,14 @@ With --pre-commit, git also refuses to commit a file that another session has le
 				return err
 			}
 			if preCommit {
-				if done.PreCommit, err = installPreCommit(checkout); err != nil {
+				if done.PreCommit, err = installGitHooks(checkout); err != nil {
 					return err
 				}
 			}
 			return a.Show(done, func(w io.Writer) {
 				fmt.Fprintf(w, "leases are on in %s (repository %s)\n", console.Inline(done.Folder), done.Repository)
 				if done.PreCommit != "" {
-					fmt.Fprintf(w, "git checks them before a commit: %s\n", console.Inline(done.PreCommit))
+					fmt.Fprintf(w, "git checks them before a commit and a merge: %s\n", console.Inline(done.PreCommit))
 				}
 			})
 		},
@@ -113,7 +112,7 @@ func leasesOff(a *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "off",
 		Short:   "Lease the files of this repository no longer",
-		Long:    "Lease the files of the current folder's repository no longer, and remove the hook that --pre-commit has made.",
+		Long:    "Lease the files of the current folder's repository no longer, and remove the hooks that --pre-commit has made.",
 		Example: `  c3po leases off`,
 		RunE: func(*cobra.Command, []string) error {
 			checkout, err := checkoutHere()
@@ -123,7 +122,7 @@ func leasesOff(a *console.Console) *cobra.Command {
 			if _, err := checkout.SetLeases(false); err != nil {
 				return err
 			}
-			if err := removePreCommit(checkout); err != nil {
+			if err := removeGitHooks(checkout); err != nil {
 				return err
 			}
 			done := leaseSwitch{State: "off", Folder: checkout.Top}
@@ -140,7 +139,7 @@ func checkoutHere() (paths.Checkout, error) {
 	}
 	checkout, ok := paths.CheckoutOf(dir)
 	if !ok {
-		return checkout, console.BadUsage(fmt.Sprintf("%s is in no git repository", dir), "Run it in the repository whose files are to be leased.")
+		return checkout, paths.WhyNoCheckout(dir)
 	}
 	return checkout, nil
 }
@@ -192,25 +191,99 @@ run it. If the coordinator does not answer, it says so and the commit goes on.`,
 				found.Leases = append(found.Leases, some.Leases...)
 			}
 			if len(found.Leases) > 0 {
-				return refuseCommit(time.Now(), found.Leases)
+				return refuseCommit(time.Now(), checkout.Tree(), found.Leases)
 			}
 			return nil
 		},
 	}
 }
 
-// refuseCommit names the files that keep a commit from being made.
-func refuseCommit(now time.Time, leases []c3po.Lease) error {
-	var said []string
+// refuseCommit names the files that keep a commit from being made, and what to do.
+func refuseCommit(now time.Time, tree string, leases []c3po.Lease) error {
+	var said, moved []string
+	var held []c3po.Lease
+	elsewhere := false
 	for _, l := range leases {
 		if l.Ended == nil {
-			said = append(said, fmt.Sprintf("%s is being edited by %s, for %s", l.Path, l.Holder.Brief(), c3po.Age(now.Sub(l.Since))))
-		} else {
-			said = append(said, fmt.Sprintf("%s was edited by %s since you did", l.Path, l.Holder.Brief()))
+			held = append(held, l)
+			said = append(said, fmt.Sprintf("%s is being edited by %s, for %s", console.Inline(l.Path), l.Holder.Brief(), c3po.Age(now.Sub(l.Since))))
+			continue
 		}
+		moved = append(moved, shellQuoted(l.Path))
+		elsewhere = elsewhere || l.Tree != tree
+		said = append(said, fmt.Sprintf("%s was edited by %s since you did", console.Inline(l.Path), l.Holder.Brief()))
+	}
+	var steps []string
+	if len(held) > 0 {
+		steps = append(steps, fmt.Sprintf("wait until %s commits, or end its lease with c3po leases release %d", held[0].Holder.Brief(), held[0].Number))
+	}
+	if elsewhere {
+		steps = append(steps, "git pull --rebase --autostash")
+	}
+	if len(moved) > 0 {
+		steps = append(steps, "look whether both changes are in the files", "c3po leases accept "+strings.Join(moved[:min(len(moved), 20)], " "))
 	}
 	return c3po.Errorf(c3po.Forbidden, "not committed: %s", strings.Join(said, "; ")).
-		Suggest("Get the other change first, then edit the file again and commit. git commit --no-verify commits all the same.")
+		Suggest("In this order: %s; then stage and commit again. git commit --no-verify commits all the same.", strings.Join(steps, "; "))
+}
+
+func leasesAccept(a *console.Console) *cobra.Command {
+	return &cobra.Command{
+		Use:   "accept FILE...",
+		Short: "Say that your files have what another session changed",
+		Long: `Say that files of this working tree have what another session has changed in them since
+you edited them. Pull and look at them first. A commit of them is no longer refused for
+that change. A file that another session still edits is refused.`,
+		Example: `  c3po leases accept src/api.go`,
+		Args:    console.Arguments(1, c3po.MaxLeaseFiles, "FILE..."),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			checkout, err := checkoutHere()
+			if err != nil {
+				return err
+			}
+			repository, on := checkout.Leases()
+			if !on {
+				return c3po.Errorf(c3po.InvalidRequest, "leases are off in %s", checkout.Top).Suggest("c3po leases on switches them on.")
+			}
+			in := c3po.LeaseCheckInput{Repository: repository, Branch: checkout.Branch(), Tree: checkout.Tree()}
+			for _, file := range args {
+				full, err := filepath.Abs(file)
+				if err != nil {
+					return err
+				}
+				of, within, ok := paths.FindCheckout(full)
+				if !ok || of.Top != checkout.Top {
+					return c3po.Errorf(c3po.InvalidRequest, "%s is not in %s", file, checkout.Top).Suggest("Name files of this working tree.")
+				}
+				in.Paths, in.Numbers = append(in.Paths, within), append(in.Numbers, 1) // older than any lease
+			}
+			found, err := checkLeases(cmd.Context(), a, in)
+			if err != nil {
+				return err
+			}
+			done := leasesAccepted{Accepted: in.Paths}
+			var files []string
+			var numbers []int64
+			for _, l := range found.Leases {
+				if l.Ended == nil && l.Tree != in.Tree { // what is edited here is in the file
+					return c3po.Errorf(c3po.Forbidden, "%s is still being edited by %s", l.Path, l.Holder.Brief()).
+						Suggest("Wait until it commits, or end its lease with c3po leases release %d.", l.Number)
+				}
+				files, numbers = append(files, l.Path), append(numbers, l.Number)
+			}
+			if len(files) > 0 {
+				if err := checkout.NoteLeases(files, numbers); err != nil {
+					return err
+				}
+			}
+			return a.Show(done, func(w io.Writer) { fmt.Fprintf(w, "accepted: %s\n", console.Inline(strings.Join(done.Accepted, ", "))) })
+		},
+	}
+}
+
+// leasesAccepted is what accept prints as JSON.
+type leasesAccepted struct {
+	Accepted []string `json:"accepted"`
 }
 
 // staged are the files of the next commit, with the leases that the working tree had; none
@@ -252,69 +325,3 @@ func checkLeases(ctx context.Context, a *console.Console, in c3po.LeaseCheckInpu
 	}
 	return svc.LeaseCheck(ctx, in)
 }
-
-// preCommitHead begins our hook, and preCommitLines is how long it is.
-const (
-	preCommitHead  = "#!/bin/sh\n# c3po leases: made by c3po leases on --pre-commit\n"
-	preCommitLines = 4
-)
-
-func preCommitFile(checkout paths.Checkout) (name string, ours, there bool, err error) {
-	folder, err := checkout.HooksFolder()
-	if err != nil {
-		return "", false, false, err
-	}
-	name = filepath.Join(folder, "pre-commit")
-	text, err := os.ReadFile(name) // #nosec G304 -- where git looks for it
-	if errors.Is(err, os.ErrNotExist) {
-		return name, false, false, nil
-	}
-	// What somebody has added to it is theirs.
-	ours = strings.HasPrefix(string(text), preCommitHead) && strings.Count(string(text), "\n") == preCommitLines
-	return name, ours, true, err
-}
-
-// installPreCommit makes the hook. One that is there already is left alone.
-func installPreCommit(checkout paths.Checkout) (string, error) {
-	name, ours, there, err := preCommitFile(checkout)
-	if err != nil {
-		return "", err
-	}
-	program, err := os.Executable()
-	if err != nil {
-		return "", err
-	}
-	line := shellQuoted(program) + " leases check"
-	if there && !ours {
-		return "", c3po.Errorf(c3po.InvalidRequest, "%s is there already, and not ours", name).
-			Suggest("Leases are on. Add this line to it: %s || exit 1", line)
-	}
-	shared, err := checkout.SharesHooks()
-	if err != nil {
-		return "", err
-	}
-	if shared {
-		return "", c3po.Errorf(c3po.InvalidRequest, "git looks for hooks in %s, which is not this repository's alone", filepath.Dir(name)).
-			Suggest("Leases are on. Add this line to the pre-commit hook that you have there: %s || exit 1", line)
-	}
-	if err := os.MkdirAll(filepath.Dir(name), 0o750); err != nil {
-		return "", err
-	}
-	// A program that has moved since holds up no commit.
-	text := preCommitHead + "[ -x " + shellQuoted(program) + " ] || { echo 'c3po: nobody checked the leases of what you commit: the program is gone' >&2; exit 0; }\nexec " + line + "\n"
-	return name, os.WriteFile(name, []byte(text), 0o755) // #nosec G306 -- git runs it
-}
-
-func removePreCommit(checkout paths.Checkout) error {
-	name, ours, _, err := preCommitFile(checkout)
-	if err != nil || !ours {
-		return err
-	}
-	if shared, err := checkout.SharesHooks(); err != nil || shared {
-		return err
-	}
-	return os.Remove(name)
-}
-
-// shellQuoted is a word as sh takes it.
-func shellQuoted(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }

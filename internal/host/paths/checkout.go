@@ -2,7 +2,6 @@ package paths
 
 import (
 	"bufio"
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -10,14 +9,9 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-
-	"github.com/c3po-dev/c3po"
 )
 
 const (
-	// leaseSetting is where a repository's own git configuration says that its files are
-	// leased, and what the repository is called then. Nothing of it is committed.
-	leaseSetting = "c3po.leases"
 	// leaseNotes is the file in git's folder of a working tree with the leases it had.
 	leaseNotes = "c3po-leases"
 	// maxLeaseNotes is how large that file becomes before it is written anew.
@@ -94,28 +88,6 @@ func under(dir, at string) string {
 	return filepath.Join(dir, at)
 }
 
-// Leases says whether the files of the repository are leased, and what it is called
-// then. It is the same in every clone.
-func (c Checkout) Leases() (repository string, on bool) {
-	text, err := os.ReadFile(filepath.Join(c.common, "config")) // #nosec G304 -- git's own
-	if err != nil || !bytes.Contains(text, []byte("c3po")) {
-		return "", false
-	}
-	ours := false
-	for line := range strings.Lines(string(text)) {
-		line = strings.TrimSpace(line)
-		if strings.HasPrefix(line, "[") {
-			ours = line == "[c3po]"
-			continue
-		}
-		name, value, _ := strings.Cut(line, "=")
-		if ours && strings.TrimSpace(name) == "leases" {
-			repository = strings.TrimSpace(value)
-		}
-	}
-	return repository, repository != ""
-}
-
 // Branch is the branch that is checked out; empty if none is.
 func (c Checkout) Branch() string {
 	text, err := os.ReadFile(filepath.Join(c.dir, "HEAD")) // #nosec G304 -- git's own
@@ -146,58 +118,6 @@ func digest(text string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// SetLeases switches leases on for the repository, in all its working trees, and gives
-// what it is called then; or off.
-func (c Checkout) SetLeases(on bool) (string, error) {
-	if !on {
-		_, err := git(c.Top, "config", "--local", "--unset-all", leaseSetting)
-		if _, still := c.Leases(); still {
-			return "", err
-		}
-		return "", nil
-	}
-	repository, err := c.identity()
-	if err != nil {
-		return "", err
-	}
-	_, err = git(c.Top, "config", "--local", leaseSetting, repository)
-	return repository, err
-}
-
-// identity is made of the first commit and of where the repository was cloned from: forks
-// share the one, and new repositories on one server nothing.
-func (c Checkout) identity() (string, error) {
-	if shallow, _ := git(c.Top, "rev-parse", "--is-shallow-repository"); shallow == "true" {
-		return "", c3po.Errorf(c3po.InvalidRequest, "%s is a shallow clone: its first commit is not here, which names the repository", c.Top).
-			Suggest("Run git fetch --unshallow first.")
-	}
-	roots, err := git(c.Top, "rev-list", "--max-parents=0", "HEAD")
-	if err != nil || roots == "" {
-		return "", c3po.Errorf(c3po.InvalidRequest, "%s has no commit yet, and the first one names the repository", c.Top).Suggest("Make a commit first.")
-	}
-	lines := strings.Split(roots, "\n") // the oldest is the last
-	return digest(lines[len(lines)-1] + "\x00" + originOf(c.Top, 5)), nil
-}
-
-// originOf is where a repository was cloned from in the end: one that is a folder was
-// perhaps cloned itself. Empty if it was not.
-func originOf(top string, steps int) string {
-	remote, err := git(top, "config", "--get", "remote.origin.url")
-	if err != nil || remote == "" || steps == 0 {
-		return ""
-	}
-	origin := normalRemote(remote, top)
-	if !filepath.IsAbs(filepath.FromSlash(origin)) {
-		return origin
-	}
-	for _, at := range []string{origin, origin + ".git"} {
-		if _, err := git(at, "rev-parse", "--git-dir"); err == nil {
-			return originOf(at, steps-1)
-		}
-	}
-	return ""
-}
-
 // Unchanged are those of some files that are as the last commit has them.
 func (c Checkout) Unchanged(paths []string) ([]string, error) {
 	out, err := git(c.Top, append([]string{"--no-optional-locks", "--literal-pathspecs", "status", "--porcelain", "-z", "--no-renames", "--untracked-files=all", "--"}, paths...)...)
@@ -217,15 +137,6 @@ func (c Checkout) Unchanged(paths []string) ([]string, error) {
 		}
 	}
 	return same, nil
-}
-
-// Staged are the files that the next commit would change.
-func (c Checkout) Staged() ([]string, error) {
-	out, err := git(c.Top, "diff", "--cached", "--name-only", "--no-renames", "-z")
-	if err != nil || out == "" {
-		return nil, err
-	}
-	return strings.Split(strings.TrimSuffix(out, "\x00"), "\x00"), nil
 }
 
 // HooksFolder is where git looks for the hooks of the repository.

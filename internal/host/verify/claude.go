@@ -73,7 +73,7 @@ func (p Plugin) hooks(files fs.FS) map[string][]writtenHook {
 func inOrder(have, wanted map[string][]writtenHook) []string {
 	both := maps.Clone(wanted)
 	maps.Copy(both, have)
-	life := []string{sessionStart, userPromptSubmit, preToolUse, "PermissionRequest", "Notification", postToolUse, stopEvent, "StopFailure", sessionEnd}
+	life := []string{sessionStart, userPromptSubmit, preToolUse, "PermissionRequest", "Notification", postToolUse, "PostToolUseFailure", "PermissionDenied", stopEvent, "StopFailure", sessionEnd}
 	return slices.SortedFunc(maps.Keys(both), func(a, b string) int {
 		if x, y := slices.Index(life, a), slices.Index(life, b); x != y {
 			return x - y

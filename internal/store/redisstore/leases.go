@@ -96,6 +96,30 @@ func (s *Store) BreakLease(ctx context.Context, space c3po.Space, lease c3po.Lea
 	return integer(answer[1]) > 0, nil
 }
 
+// HandLeases implements store.Store.
+func (s *Store) HandLeases(ctx context.Context, space c3po.Space, step store.HandStep) (int, error) {
+	k := keysOf(space)
+	var rows []with
+	for _, l := range step.Leases {
+		rows = append(rows, leaseFields(c3po.LeaseFiles{Repository: l.Repository, Branch: l.Branch, Tree: l.Tree, Paths: []string{l.Path}})...)
+	}
+	answer, err := s.run(ctx, "edit_hand", k, with{"agent": k.agent(step.Agent), "taker": k.agent(step.To), "run": step.Run, "to": step.To, "files": rows})
+	if err != nil {
+		return 0, err
+	}
+	if word(answer[0]) == "superseded" {
+		return 0, store.RefuseSuperseded(step.Agent)
+	}
+	return int(integer(answer[1])), nil
+}
+
+// LapseLeases implements store.Store.
+func (s *Store) LapseLeases(ctx context.Context, space c3po.Space, agent c3po.AgentID) (bool, error) {
+	k := keysOf(space)
+	answer, err := s.run(ctx, "edit_lapse", k, with{"agent": k.agent(agent), "offline": millis(s.limits.LeaseOffline)})
+	return err == nil && word(answer[0]) == "lapsed", err
+}
+
 // A leaseRow is one lease as edits.lua writes it, an editor who holds some.
 type (
 	leaseRow struct {
@@ -107,6 +131,7 @@ type (
 		Task   string       `json:"k"`
 		Branch string       `json:"b"`
 		Ended  int64        `json:"e"`
+		Handed int          `json:"h"`
 	}
 	editor struct {
 		Agent c3po.AgentID `json:"a"`
@@ -158,7 +183,8 @@ func (s *Store) leaseOf(field, value string, editors map[string]editor, now time
 	if tree, ok := strings.CutPrefix(parts[1], ofTree); ok {
 		lease.Tree = tree
 	}
-	if row.Ended > 0 || !there || now.Sub(instant(by.Last)) >= s.limits.LeaseIdle {
+	idle := now.Sub(instant(by.Last)) >= s.limits.LeaseIdle || row.Handed > 0 && now.Sub(instant(row.Last)) >= s.limits.LeaseIdle
+	if row.Ended > 0 || !there || idle {
 		ended := instant(cmp.Or(row.Ended, row.Last))
 		lease.Ended = &ended
 	}

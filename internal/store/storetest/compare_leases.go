@@ -29,4 +29,12 @@ func (d *comparison) releaseFiles(a *comparedSpace) {
 		lease := draw(d, "which", leases)
 		_, _ = both(d, "break", func(s store.Store) (bool, error) { return s.BreakLease(d.ctx, a.space, lease) })
 	}
+	if len(leases) > 0 && d.oneIn(3, "they are handed over") {
+		in := store.HandStep{Agent: id, Run: d.run(a, id), To: d.agent(a, "next"), Leases: leases}
+		_, _ = both(d, "hand over", func(s store.Store) (int, error) { return s.HandLeases(d.ctx, a.space, in) })
+		_, _ = both(d, "leases", func(s store.Store) ([]c3po.Lease, error) { return s.Leases(d.ctx, a.space) })
+	}
+	if d.oneIn(3, "an offline holder is looked for") {
+		_, _ = both(d, "lapse", func(s store.Store) (bool, error) { return s.LapseLeases(d.ctx, a.space, id) })
+	}
 }

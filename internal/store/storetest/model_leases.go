@@ -20,6 +20,7 @@ type edit struct {
 	lease    c3po.Lease
 	by       *editor
 	released time.Time
+	handed   bool // and not edited since
 }
 
 // An editor is a session that holds leases.
@@ -36,7 +37,8 @@ func (e *editor) current() bool { return e.agent.editing == e && !e.over }
 func (e *edit) heldBy(who *editor) bool { return who != nil && e.by == who && e.released.IsZero() }
 
 func (sp *space) leased(e *edit, now time.Time) bool {
-	return e != nil && e.released.IsZero() && e.by.current() && now.Sub(e.by.last) < sp.limits.LeaseIdle
+	return e != nil && e.released.IsZero() && e.by.current() && now.Sub(e.by.last) < sp.limits.LeaseIdle &&
+		(!e.handed || now.Sub(e.lease.Edited) < sp.limits.LeaseIdle)
 }
 
 func placesOf(files c3po.LeaseFiles, path string) []editKey {
@@ -158,6 +160,79 @@ func (m *Model) BreakLease(_ context.Context, name c3po.Space, lease c3po.Lease)
 	defer m.mu.Unlock()
 	files := c3po.LeaseFiles{Repository: lease.Repository, Branch: lease.Branch, Tree: lease.Tree, Paths: []string{lease.Path}}
 	return m.space(name).endEdits(files, func(e *edit) bool { return e.lease.Number == lease.Number && e.released.IsZero() }, m.now()) > 0, nil
+}
+
+// HandLeases implements store.Store.
+func (m *Model) HandLeases(_ context.Context, name c3po.Space, step store.HandStep) (int, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	sp, now := m.space(name), m.now()
+	if sp.superseded(step.Agent, step.Run) {
+		return 0, store.RefuseSuperseded(step.Agent)
+	}
+	a, to := sp.agents[step.Agent], sp.agents[step.To]
+	if a == nil || a.editing == nil || a.editing.over || step.Agent == step.To {
+		return 0, nil
+	}
+	mine, fence := a.editing, max(sp.fence, now.UnixMilli()-1)
+	var next *editor
+	if to != nil && (to.goneAt.IsZero() || to.cut) {
+		if next = to.editing; next == nil || next.over {
+			fence++
+			next = &editor{agent: to, term: fence}
+		}
+	}
+	count := 0
+	for _, lease := range step.Leases {
+		files := c3po.LeaseFiles{Repository: lease.Repository, Branch: lease.Branch, Tree: lease.Tree}
+		var held []*edit
+		for _, place := range placesOf(files, lease.Path) {
+			if e := sp.edits[place]; e != nil && e.heldBy(mine) {
+				held = append(held, e)
+			}
+		}
+		if len(held) == 0 {
+			continue
+		}
+		count++
+		goes := held[len(held)-1]
+		for _, e := range held[:len(held)-1] {
+			e.released = now
+		}
+		if next == nil {
+			goes.released = now
+			continue
+		}
+		fence++
+		goes.by, goes.handed = next, true
+		goes.lease.Number, goes.lease.Holder, goes.lease.Since, goes.lease.Edited = fence, to.id, now, now
+	}
+	if count > 0 && next != nil {
+		sp.fence, to.editing, next.last = fence, next, now
+	}
+	return count, nil
+}
+
+// LapseLeases implements store.Store.
+func (m *Model) LapseLeases(_ context.Context, name c3po.Space, id c3po.AgentID) (bool, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	sp, now := m.space(name), m.now()
+	a := sp.agents[id]
+	if a == nil || a.editing == nil || a.editing.over || sp.online(a, now) {
+		return false, nil
+	}
+	last := a.editing.last
+	for _, at := range []time.Time{a.seen, a.goneAt, sp.leases[a.node]} {
+		if at.After(last) {
+			last = at
+		}
+	}
+	if now.Sub(last) < sp.limits.LeaseOffline {
+		return false, nil
+	}
+	a.editing = nil
+	return true, nil
 }
 
 func (sp *space) endEdits(files c3po.LeaseFiles, which func(*edit) bool, now time.Time) (ended int) {

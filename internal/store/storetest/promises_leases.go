@@ -149,6 +149,66 @@ func leasePromises() []promise {
 			same(w, "a.go", w.takes(alice, inTree("t1", "a.go")), number)
 			same(w, "b.go", w.isKeptFrom(alice, inTree("t1", "b.go")), bob)
 		}},
+		{"leases that are handed over move to the next agent with higher numbers, and the first is kept from them", nil, func(w *testStore) {
+			w.enter(alice, bob, carol)
+			number := w.takes(alice, inTree("t1", "a.go", "b.go"))
+			hands := func(from, to c3po.AgentID, leases []c3po.Lease) int {
+				n, err := w.store.HandLeases(w.ctx, w.space, store.HandStep{Agent: from, To: to, Leases: leases})
+				w.must(err)
+				return n
+			}
+			only := w.leases()[1:]
+			same(w, "path", only[0].Path, "a.go")
+			same(w, "another's", hands(carol, bob, only), 0)
+			same(w, "handed", hands(alice, bob, only), 1)
+			same(w, "twice", hands(alice, bob, only), 0)
+			same(w, "the first", w.isKeptFrom(alice, inTree("t1", "a.go")), bob)
+			same(w, "a third", w.isKeptFrom(carol, inTree("t3", "a.go")), bob)
+			same(w, "what was not handed over", w.isKeptFrom(carol, inTree("t3", "b.go")), alice)
+			if next := w.takes(bob, inTree("t2", "a.go")); next <= number {
+				w.Fatalf("lease %d was given after %d", next, number)
+			}
+			// Without a branch the working tree goes.
+			detached := c3po.LeaseFiles{Repository: "r", Tree: "t1", Paths: []string{"c.go"}}
+			w.takes(alice, detached)
+			same(w, "without a branch", hands(alice, bob, w.leases()[:1]), 1)
+			same(w, "without a branch, the first", w.isKeptFrom(alice, detached), bob)
+			// Who does not edit it keeps nobody from it for long, though it works.
+			w.advance(w.limits.LeaseIdle - time.Second)
+			w.lease(bob, "", inTree("t2", "a.go"))
+			same(w, "in time", w.isKeptFrom(carol, detached), bob)
+			w.advance(time.Second)
+			same(w, "too late", w.isKeptFrom(carol, detached), "")
+			same(w, "what it edits", w.isKeptFrom(carol, inTree("t3", "a.go")), bob)
+			// To nobody's session they are free.
+			_, err := w.store.Unregister(w.ctx, w.space, alice, "")
+			w.must(err)
+			same(w, "to one that has left", hands(bob, alice, w.leases()), 1)
+			same(w, "free", w.isKeptFrom(carol, inTree("t3", "a.go")), "")
+		}},
+		{"a holder that is offline for long loses all its leases, and not before", nil, func(w *testStore) {
+			w.enter(alice, bob)
+			lapses := func(agent c3po.AgentID) bool {
+				lapsed, err := w.store.LapseLeases(w.ctx, w.space, agent)
+				w.must(err)
+				return lapsed
+			}
+			w.takes(alice, inTree("t1", "a.go"))
+			w.attach(alice, "node")
+			w.advance(w.limits.LeaseOffline - time.Second)
+			w.must(w.store.RenewLease(w.ctx, w.space, "node"))
+			w.advance(2 * time.Second)
+			same(w, "it holds a connection", lapses(alice), false)
+			w.must(w.store.EndLease(w.ctx, w.space, "node"))
+			w.advance(w.limits.LeaseOffline - time.Second)
+			same(w, "not long enough", lapses(alice), false)
+			w.advance(time.Second)
+			same(w, "long enough", lapses(alice), true)
+			same(w, "once", lapses(alice), false)
+			same(w, "one that holds nothing", lapses(bob), false)
+			same(w, "one that is not there", lapses("nobody"), false)
+			same(w, "a.go", w.isKeptFrom(bob, inTree("t1", "a.go")), "")
+		}},
 		{"a lease that a person breaks is free, and its holder's others are not", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			w.takes(alice, inTree("t1", "a.go", "b.go"))

@@ -143,3 +143,16 @@ func quoteSaying(saying string, longest int) string {
 	}
 	return `"` + strings.ReplaceAll(onOneLine(saying), `"`, `\u{22}`) + cut + `"`
 }
+
+// Carried is a saying of others' as a model reads it: behind the gutter, on one line, cut.
+// It is empty if nothing was said.
+func Carried(saying string, longest int) string {
+	saying = strings.Join(strings.Fields(saying), " ")
+	if saying == "" {
+		return ""
+	}
+	if runes := []rune(saying); len(runes) > longest {
+		saying = string(runes[:longest-1]) + "…"
+	}
+	return gutter + onOneLine(saying) + "\n"
+}

@@ -24,7 +24,7 @@ local before = math.max(number(meta, 'fence'), now - 1)
 local fence = before
 
 local function another(row)
-  if not row or row.e or row.m == term then return nil end
+  if not row or row.e or row.m == term or row.h and now - row.l >= idle then return nil end
   local by = editor(row.m)
   return by and now - by.l < idle and by or nil
 end

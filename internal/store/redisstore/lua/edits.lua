@@ -20,10 +20,11 @@ end
 local function editor_of(term) return fielded(redis.call('HGET', editors, term), { a = 'string', l = 'number', c = 'number' }) end
 
 -- lease_of is one row: n (number), m (term), a (what its holder was called), s (since), l (last
--- edit), k (task), b (branch), and once it was released e (when).
+-- edit), k (task), b (branch), once it was released e (when), and h (1) if it was handed over
+-- and its holder has not edited the file yet.
 local function lease_of(field)
   local row = fielded(redis.call('HGET', edits, field), { n = 'number', m = 'string', a = 'string', s = 'number', l = 'number', k = 'string', b = 'string' })
-  return row and (row.e == nil or type(row.e) == 'number') and row or nil
+  return row and (row.e == nil or type(row.e) == 'number') and (row.h == nil or row.h == 1) and row or nil
 end
 
 -- stops_editing ends the leases of a session. It cannot fail where both keys were looked at.
