@@ -47,6 +47,8 @@ func (m *model) rowFacts() []string {
 		return m.roomFacts(m.seen.rooms[c.row])
 	case letters:
 		return m.letterFacts(m.seen.letters[c.row])
+	case files:
+		return m.leaseFacts(m.seen.leases[c.row])
 	default:
 		return m.eventFacts(m.seen.Events[c.row])
 	}
@@ -171,13 +173,13 @@ func firstCell(text string) string {
 func (m *model) help() []string {
 	return []string{
 		"", bold().of("Keys"), "",
-		"  Tab, Shift+Tab, 1-6   next list, the one before, the list of that place;",
-		"                        5 is rooms, 6 is dead letters",
+		"  Tab, Shift+Tab, 1-7   next list, the one before, the list of that place;",
+		"                        5 is rooms, 6 dead letters, 7 who edits which files",
 		"  ↑ ↓, j k, PgUp PgDn   choose a row; Home and End go to the first and last",
 		"  Enter                 the row in full, with what was said; a question, to",
 		"                        answer it",
 		"  w                     write to the chosen agent",
-		"  p                     pause the chosen agent, or let it go on",
+		"  p                     pause the chosen agent, or let it go on; x ends a lease",
 		"  /                     show only rows that contain a word; Esc shows all",
 		"  q                     quit", "",
 		bold().of("What the words say"), "",

@@ -42,7 +42,7 @@ func (m *model) listKey(k tea.KeyPressMsg) tea.Cmd {
 		return m.goTo((m.focus + 1) % panels)
 	case "shift+tab", "left", "h":
 		return m.goTo((m.focus + panels - 1) % panels)
-	case "1", "2", "3", "4", "5", "6":
+	case "1", "2", "3", "4", "5", "6", "7":
 		return m.goTo(panel(k.String()[0] - '1'))
 	case "/":
 		m.mode, m.line = filtering, line{before: []rune(m.filter)}
@@ -67,6 +67,8 @@ func (m *model) listKey(k tea.KeyPressMsg) tea.Cmd {
 		return m.show()
 	case "p":
 		return m.pauseOrResume()
+	case "x":
+		return m.endLease()
 	}
 	return nil
 }
@@ -248,6 +250,21 @@ func (m *model) pauseOrResume() tea.Cmd {
 	}
 	m.say("Pausing "+string(a.ID)+"…", false)
 	return m.act(act{pause: &c3po.PauseInput{AgentID: string(a.ID)}})
+}
+
+// endLease ends the lease of the chosen file, whoever holds it.
+func (m *model) endLease() tea.Cmd {
+	if m.focus != files || m.rows(files) == 0 {
+		m.say("Choose a file first: 7 goes to the list of them.", true)
+		return nil
+	}
+	if m.seen.ReadOnly {
+		m.mayNot()
+		return nil
+	}
+	lease := m.seen.leases[m.chosen[files].row]
+	m.say("Ending the lease of "+inline(lease.Path)+"…", false)
+	return m.act(act{free: &lease})
 }
 
 // A line is a text that is being written.

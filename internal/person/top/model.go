@@ -3,6 +3,7 @@ package top
 import (
 	"errors"
 	"slices"
+	"strconv"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -21,6 +22,7 @@ const (
 	flow
 	rooms // this and what follows has the screen to itself
 	letters
+	files
 	panels
 )
 
@@ -99,7 +101,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case seenMsg:
 		was := m.whole
 		m.whole, m.read, m.lostAt = Snapshot(msg), m.now(), time.Time{}
-		m.whole.Space, m.whole.Events, m.whole.rooms, m.whole.letters = was.Space, was.Events, was.rooms, was.letters
+		m.whole.Space, m.whole.Events, m.whole.rooms, m.whole.letters, m.whole.leases = was.Space, was.Events, was.rooms, was.letters, was.leases
 		m.settle()
 		if m.mode == listing {
 			return m, m.readList()
@@ -201,6 +203,8 @@ func (s *Snapshot) rowsOf(p panel) int {
 		return len(s.rooms)
 	case letters:
 		return len(s.letters)
+	case files:
+		return len(s.leases)
 	default:
 		return len(s.Events)
 	}
@@ -219,6 +223,8 @@ func (m *model) name(p panel, row int) string {
 		return string(m.seen.rooms[row].Room)
 	case letters:
 		return string(m.seen.letters[row].ID)
+	case files:
+		return strconv.FormatInt(m.seen.leases[row].Number, 10)
 	default:
 		e := m.seen.Events[row]
 		return c3po.EventCursor{Epoch: 1, Seq: e.Seq}.String()

@@ -43,6 +43,8 @@ func columns(p panel, width int) []column {
 		return []column{{"ROOM", id, true}, {title: "SEEN BY", width: 11}, {title: "MEMBERS", width: 7}, {title: "POSTS", width: 6}, {"MADE BY", 0, true}}
 	case letters:
 		return []column{{"FROM", id - 2, true}, {"TO", id - 2, true}, {title: "DIED", width: 6}, {title: "REASON"}}
+	case files:
+		return []column{{"FILE", id + 4, true}, {"EDITED BY", id - 2, true}, {title: "SINCE", width: 6}, {title: "BRANCH", width: 10}, {title: "TASK"}}
 	default:
 		return []column{{width: 8}, {width: 12}, {}}
 	}
@@ -91,7 +93,7 @@ func (m *model) panel(p panel, width, height int) []string {
 	if height <= 0 {
 		return nil
 	}
-	name := []string{"Questions", "Who waits", "Agents", "Flow", "Rooms", "Dead letters"}[p]
+	name := []string{"Questions", "Who waits", "Agents", "Flow", "Rooms", "Dead letters", "Files"}[p]
 	title := faint().of("── ") + bold().of(name) + " "
 	if p == m.focus {
 		title = cursor().of(" "+name+" ") + " "
@@ -146,6 +148,8 @@ func nothing(p panel) string {
 		return "no rooms"
 	case letters:
 		return "no dead letters"
+	case files:
+		return "nobody edits a leased file; c3po leases on switches leases on in a repository"
 	default:
 		return "nothing has happened yet"
 	}
@@ -194,6 +198,9 @@ func (m *model) cells(p panel, i int) []string {
 	case letters:
 		l := m.seen.letters[i]
 		return []string{inline(string(l.FromAgent)), m.whom(l.ToAgent), age(now, l.DiedAt), inline(l.Reason)}
+	case files:
+		l := m.seen.leases[i]
+		return []string{inline(l.Path), m.whom(l.Holder), age(now, l.Since), inline(l.Branch), inline(l.Task)}
 	default:
 		e := m.seen.Events[i]
 		return []string{faint().of(e.At.Local().Format("15:04:05")), kind(e.Kind), about(e)}

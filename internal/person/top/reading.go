@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -16,10 +17,10 @@ import (
 // maxTexts is how many messages of a conversation or a room are shown in full.
 const maxTexts = 50
 
-// A look-up reads what the lists do not hold: rooms and dead letters when their list is
+// A look-up reads what the lists do not hold: rooms, dead letters and leases when their list is
 // looked at, and texts when a row is.
 type lookup struct {
-	list   panel // rooms or letters
+	list   panel // rooms, letters or files
 	thread string
 	room   c3po.RoomName
 	letter c3po.MessageID
@@ -30,6 +31,7 @@ type foundMsg struct {
 	of      lookup
 	rooms   []c3po.Room
 	letters []c3po.Letter
+	leases  []c3po.Lease
 	texts   []c3po.Message
 	err     error
 }
@@ -60,6 +62,10 @@ func (l lookup) do(ctx context.Context, source Source) tea.Msg {
 		var page c3po.RoomList
 		page, found.err = source.RoomList(ctx, c3po.RoomListInput{All: true, Limit: maxRows})
 		found.rooms = page.Rooms
+	case l.list == files:
+		var page c3po.LeaseList
+		page, found.err = source.LeaseList(ctx, c3po.LeaseListInput{})
+		found.leases = page.Leases
 	default:
 		var page c3po.LetterList
 		page, found.err = source.DeadLetters(ctx, c3po.LettersInput{Limit: maxRows})
@@ -80,13 +86,15 @@ func (m *model) take(found foundMsg) {
 		m.whole.rooms = found.rooms
 	case found.of == (lookup{list: letters}):
 		m.whole.letters = found.letters
+	case found.of == (lookup{list: files}):
+		m.whole.leases = found.leases
 	}
 	m.settle()
 }
 
 // readList reads the list in front, if it is one that is not read all the time.
 func (m *model) readList() tea.Cmd {
-	if m.focus != rooms && m.focus != letters || m.find == nil {
+	if m.focus < rooms || m.find == nil {
 		return nil
 	}
 	return m.find(lookup{list: m.focus})
@@ -151,6 +159,13 @@ func (m *model) letterFacts(l c3po.Letter) []string {
 		"", faint().of("  Deliver it again: c3po dead-letter replay "+inline(string(l.ID))))
 }
 
+func (m *model) leaseFacts(l c3po.Lease) []string {
+	return append(facts("File "+inline(l.Path), [2]string{"edited by", m.whom(l.Holder)}, [2]string{"task", inline(l.Task)}, [2]string{"repository", inline(l.Repository)},
+		[2]string{"branch", inline(l.Branch)}, [2]string{"since", age(m.now(), l.Since) + " ago"}, [2]string{"last edit", age(m.now(), l.Edited) + " ago"},
+		[2]string{"lease", strconv.FormatInt(l.Number, 10)}),
+		"", faint().of("  x in the list ends the lease: another session can edit the file at once."))
+}
+
 // filtered keeps the rows that contain what is looked for.
 func (s Snapshot) filtered(text string) Snapshot {
 	text = strings.ToLower(text)
@@ -161,6 +176,7 @@ func (s Snapshot) filtered(text string) Snapshot {
 	s.Events = kept(s.Events, func(e c3po.Event) bool { return has(string(e.ID), string(e.Agent), string(e.Room), string(e.Kind)) })
 	s.rooms = kept(s.rooms, func(r c3po.Room) bool { return has(string(r.Room), string(r.Creator)) })
 	s.letters = kept(s.letters, func(l c3po.Letter) bool { return has(string(l.FromAgent), string(l.ToAgent), l.Reason) })
+	s.leases = kept(s.leases, func(l c3po.Lease) bool { return has(l.Path, string(l.Holder), l.Repository, l.Task) })
 	return s
 }
 

@@ -22,6 +22,8 @@ type Source interface {
 	RoomHistory(context.Context, c3po.RoomHistoryInput) (c3po.MessageList, error)
 	DeadLetters(context.Context, c3po.LettersInput) (c3po.LetterList, error)
 	DeadLetter(context.Context, c3po.MessageInput) (c3po.LetterView, error)
+	LeaseList(context.Context, c3po.LeaseListInput) (c3po.LeaseList, error)
+	LeaseBreak(context.Context, c3po.LeaseBreakInput) (c3po.LeaseReleased, error)
 	SendMessage(context.Context, c3po.SendInput) (c3po.Receipt, error)
 	HumanList(context.Context, c3po.GetMessagesInput) (c3po.MessageList, error)
 	Passkeys(context.Context) (c3po.Passkeys, error)
@@ -59,6 +61,7 @@ type Snapshot struct {
 
 	rooms   []c3po.Room   // read when their list is in front
 	letters []c3po.Letter // likewise, the latest first
+	leases  []c3po.Lease  // likewise
 
 	at c3po.EventCursor
 }

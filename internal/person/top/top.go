@@ -72,6 +72,7 @@ type act struct {
 	pause  *c3po.PauseInput
 	resume *c3po.PauseInput
 	send   *c3po.SendInput
+	free   *c3po.Lease
 }
 
 // doneMsg is what became of an act, in words.
@@ -88,6 +89,9 @@ func (a act) do(ctx context.Context, source Source) tea.Msg {
 	case a.send != nil:
 		receipt, err := source.SendMessage(ctx, *a.send)
 		return doneMsg{"Sent to " + string(receipt.ToAgent) + ".", err}
+	case a.free != nil:
+		_, err := source.LeaseBreak(ctx, c3po.LeaseBreakInput{Number: a.free.Number})
+		return doneMsg{inline(a.free.Path) + " is free.", err}
 	case a.pause != nil:
 		_, err := source.Pause(ctx, *a.pause)
 		return doneMsg{a.pause.AgentID + " is paused.", err}

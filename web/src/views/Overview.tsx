@@ -11,6 +11,7 @@ import { to } from "../route";
 import { useTheme } from "../theme";
 import { Head, Id, Reach, Who } from "../ui";
 import type { Event, Letter, ServerInfo } from "../wire";
+import Leases from "./Leases";
 import "./Overview.css";
 
 export default function Overview() {
@@ -92,6 +93,7 @@ export default function Overview() {
           </ul>
         </div>
       </div>
+      <Leases now={now} />
     </section>
   );
 }
