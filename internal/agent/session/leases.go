@@ -63,6 +63,7 @@ func (s *Server) beforeEdit(ctx context.Context, event hook.Event) string {
 		return "{}"
 	}
 	for _, files := range s.leasable(event) {
+		s.want() // OpenCode may start us after its first prompt
 		for paths := range slices.Chunk(files.Paths, c3po.MaxLeaseFiles) {
 			part := files
 			part.Paths = paths

@@ -55,6 +55,10 @@ type Hook struct {
 	Missing bool // it should be there, and is not
 }
 
+// beforeEdit is what a hook is called here that is there for edits alone: a client may have
+// another for the same event.
+const beforeEdit = "BeforeEdit"
+
 // All are the clients that can be installed into, in the order they are shown.
 func All() []Client {
 	return []Client{codex(), opencode(), gemini(), copilot(), kimi()}

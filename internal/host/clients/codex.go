@@ -28,7 +28,7 @@ func codex() Client {
 		Name: "codex", Title: "Codex", Program: "codex",
 		Approves: []string{
 			"Codex may use the tools of c3po without asking you each time",
-			"four hooks of c3po count as reviewed: at the start of a session, at a prompt, after a tool, at the end of a turn. They ask the c3po session process for new mail and start no other program",
+			"five hooks of c3po count as reviewed: at the start of a session, at a prompt, before and after a tool, at the end of a turn. They ask the c3po session process for new mail and for leases of files, and start no other program",
 		},
 		Notes:     []string{"a Codex that runs already, and its daemon, do not have it: end them first (codex app-server daemon stop)"},
 		Approvals: true, Holds: true,
@@ -71,7 +71,11 @@ func codexSetup(p Place) (Setup, error) {
 	}
 	out.Approvals, out.Hold = calls(codexAsks(p).event), held(out.Command)
 	for _, h := range codexHooks() {
-		out.Hooks = append(out.Hooks, Hook{Event: h.event, Tool: codexTool, Input: h.arguments(), Missing: !calls(h.event)})
+		event := h.event
+		if h.matcher != "" {
+			event = beforeEdit
+		}
+		out.Hooks = append(out.Hooks, Hook{Event: event, Tool: codexTool, Input: h.arguments(), Missing: !calls(h.event)})
 	}
 	return out, nil
 }
@@ -87,20 +91,22 @@ type codexHook struct {
 	input        []string
 	name         string // by which the session process knows the event
 	seconds      int
+	matcher      string // the tools it is for; empty for all
 }
 
 func codexHooks() []codexHook {
 	return []codexHook{
-		{"SessionStart", "session_start", []string{"source"}, "SessionStart", codexHookTimeoutSeconds},
-		{"UserPromptSubmit", "user_prompt_submit", nil, "UserPromptSubmit", codexHookTimeoutSeconds},
-		{"PostToolUse", "post_tool_use", []string{"tool_use_id"}, "PostToolUse", codexHookTimeoutSeconds},
-		{"Stop", "stop", []string{"stop_hook_active"}, "Stop", codexHookTimeoutSeconds},
+		{"SessionStart", "session_start", []string{"source"}, "SessionStart", codexHookTimeoutSeconds, ""},
+		{"UserPromptSubmit", "user_prompt_submit", nil, "UserPromptSubmit", codexHookTimeoutSeconds, ""},
+		{"PreToolUse", "pre_tool_use", []string{"tool_use_id", "tool_name", "tool_input", "cwd"}, "PreToolUse", codexHookTimeoutSeconds, "^apply_patch$"},
+		{"PostToolUse", "post_tool_use", []string{"tool_use_id"}, "PostToolUse", codexHookTimeoutSeconds, ""},
+		{"Stop", "stop", []string{"stop_hook_active"}, "Stop", codexHookTimeoutSeconds, ""},
 	}
 }
 
 // codexAsks is the event of a permission dialog that is about to open.
 func codexAsks(p Place) codexHook {
-	return codexHook{"PermissionRequest", "permission_request", []string{"tool_name", "tool_input", "cwd"}, "Approve", p.hookSeconds()}
+	return codexHook{"PermissionRequest", "permission_request", []string{"tool_name", "tool_input", "cwd"}, "Approve", p.hookSeconds(), ""}
 }
 
 func (h codexHook) arguments() map[string]string {
@@ -122,12 +128,16 @@ func (h codexHook) text() string {
 
 // hash is how Codex names what was reviewed: the hook as JSON with sorted keys.
 func (h codexHook) hash() (string, error) {
-	text, err := json.Marshal(map[string]any{
+	group := map[string]any{
 		"event_name": h.state,
 		"hooks": []any{map[string]any{
 			"type": "mcp_tool", "server": "c3po", "tool": codexTool, "timeout": h.seconds, "input": h.arguments(),
 		}},
-	})
+	}
+	if h.matcher != "" {
+		group["matcher"] = h.matcher
+	}
+	text, err := json.Marshal(group)
 	return fmt.Sprintf("sha256:%x", sha256.Sum256(text)), err
 }
 
@@ -151,9 +161,11 @@ func codexFile(p Place, path string, server bool, trusted string) File {
 		for _, h := range hooks {
 			list := []string{"hooks", h.event}
 			if server {
-				out.Tables = append(out.Tables, configedit.Table{
-					Path: list, Array: true, Mark: codexMark, Keys: []configedit.Key{{Name: "hooks", Value: h.text()}},
-				})
+				keys := []configedit.Key{{Name: "hooks", Value: h.text()}}
+				if h.matcher != "" {
+					keys = append([]configedit.Key{{Name: "matcher", Value: configedit.TOMLText(h.matcher)}}, keys...)
+				}
+				out.Tables = append(out.Tables, configedit.Table{Path: list, Array: true, Mark: codexMark, Keys: keys})
 			}
 			if trusted == "" {
 				continue

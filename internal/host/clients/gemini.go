@@ -26,7 +26,7 @@ func gemini() Client {
 		Name: "gemini", Title: "Gemini CLI", Program: "gemini",
 		Approves: []string{
 			"Gemini may use the tools of c3po without asking you each time (trust)",
-			"five hooks run `c3po hook`: at the start of a session, at a prompt, before a permission dialog, after a tool, at the end of a turn. They ask the c3po session process for new mail, tell it that a dialog opens, and do nothing else",
+			"six hooks run `c3po hook`: at the start of a session, at a prompt, before a permission dialog, before an edit, after a tool, at the end of a turn. They ask the c3po session process for new mail and for leases of files, tell it that a dialog opens, and do nothing else",
 		},
 		Notes: []string{
 			"nothing can wake an idle Gemini from outside: mail waits until your next prompt. `c3po install gemini --stay-reachable` makes the end of each turn wait for mail instead; Esc ends the wait",
@@ -40,7 +40,7 @@ func gemini() Client {
 // called where they are decided.
 func geminiHooks() [][2]string {
 	return [][2]string{
-		{"SessionStart", "SessionStart"}, {"BeforeAgent", "UserPromptSubmit"}, {"Notification", "Notification"}, {"AfterTool", "AfterTool"}, {"AfterAgent", "Stop"},
+		{"SessionStart", "SessionStart"}, {"BeforeAgent", "UserPromptSubmit"}, {"Notification", "Notification"}, {"BeforeTool", beforeEdit}, {"AfterTool", "AfterTool"}, {"AfterAgent", "Stop"},
 	}
 }
 
@@ -63,12 +63,13 @@ func geminiFiles(p Place) ([]File, error) {
 		if p.Stay && h[0] == "AfterAgent" {
 			command, most = p.hookCommand("gemini", "--wait "+h[0]), geminiWaitTimeoutMillis
 		}
-		ours.Elements = append(ours.Elements, configedit.Element{
-			Path: []string{"hooks", h[0]}, Mark: geminiMark,
-			Value: map[string]any{"hooks": []any{map[string]any{
-				"name": "c3po", "type": "command", "command": command, "timeout": most,
-			}}},
-		})
+		group := map[string]any{"hooks": []any{map[string]any{
+			"name": "c3po", "type": "command", "command": command, "timeout": most,
+		}}}
+		if h[1] == beforeEdit {
+			group["matcher"] = "^(write_file|replace)$"
+		}
+		ours.Elements = append(ours.Elements, configedit.Element{Path: []string{"hooks", h[0]}, Mark: geminiMark, Value: group})
 	}
 	return []File{{Path: geminiSettings(p), Add: ours.Add, Remove: ours.Remove}, skillFile(p)}, nil
 }

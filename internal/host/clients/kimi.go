@@ -20,7 +20,7 @@ func kimi() Client {
 	return Client{
 		Name: "kimi", Title: "Kimi Code", Program: "kimi",
 		Approves: []string{
-			"seven hooks run `c3po hook`: at a prompt, after a tool, when a permission dialog opens and closes, when a turn is interrupted, at the end of a turn and of a session. They ask the c3po session process for new mail, tell it of dialogs, and do nothing else",
+			"eight hooks run `c3po hook`: at a prompt, before an edit, after a tool, when a permission dialog opens and closes, when a turn is interrupted, at the end of a turn and of a session. They ask the c3po session process for new mail and for leases of files, tell it of dialogs, and do nothing else",
 		},
 		Notes: []string{
 			"Kimi asks you before each use of a tool of c3po, and has no setting against it that works: start it as `kimi --auto` if it should answer mail by itself",
@@ -34,8 +34,11 @@ func kimi() Client {
 // kimiHooks are the events of Kimi that are answered. What is said at the start of
 // a session does not reach its model, so it is said at the first prompt.
 func kimiHooks() []string {
-	return []string{"UserPromptSubmit", "PostToolUse", "PermissionRequest", "PermissionResult", "Interrupt", "Stop", "SessionEnd"}
+	return []string{"UserPromptSubmit", kimiEdits, "PostToolUse", "PermissionRequest", "PermissionResult", "Interrupt", "Stop", "SessionEnd"}
 }
+
+// kimiEdits is the event of an edit that is about to be made.
+const kimiEdits = "PreToolUse"
 
 func kimiHome(p Place) string { return p.folderFor("KIMI_CODE_HOME", ".kimi-code") }
 
@@ -56,14 +59,15 @@ func kimiFiles(p Place) ([]File, error) {
 	}}}
 	var hooks configedit.TOML
 	for _, event := range kimiHooks() {
-		hooks.Tables = append(hooks.Tables, configedit.Table{
-			Path: []string{"hooks"}, Array: true, Mark: kimiMark + " " + event,
-			Keys: []configedit.Key{
-				{Name: "event", Value: configedit.TOMLText(event)},
-				{Name: "command", Value: configedit.TOMLText(p.hookCommand("kimi", event))},
-				{Name: "timeout", Value: fmt.Sprint(kimiHookTimeoutSeconds)},
-			},
-		})
+		keys := []configedit.Key{
+			{Name: "event", Value: configedit.TOMLText(event)},
+			{Name: "command", Value: configedit.TOMLText(p.hookCommand("kimi", event))},
+			{Name: "timeout", Value: fmt.Sprint(kimiHookTimeoutSeconds)},
+		}
+		if event == kimiEdits {
+			keys = append(keys, configedit.Key{Name: "matcher", Value: configedit.TOMLText("^(Write|Edit|WriteFile|StrReplaceFile)$")})
+		}
+		hooks.Tables = append(hooks.Tables, configedit.Table{Path: []string{"hooks"}, Array: true, Mark: kimiMark + " " + event, Keys: keys})
 	}
 	return []File{
 		{Path: kimiServers(p), Add: ours.Add, Remove: ours.Remove},
@@ -107,6 +111,9 @@ func kimiSetup(p Place) (Setup, error) {
 	out := Setup{Command: file.Servers.ourCommand()}
 	for _, event := range kimiHooks() {
 		found := Hook{Event: event, Missing: true}
+		if event == kimiEdits {
+			found.Event = beforeEdit
+		}
 		for _, written := range config.Hooks {
 			if written.Event == event && strings.Contains(written.Command, kimiMark) {
 				found.Command, found.Missing = shell(written.Command), false

@@ -16,6 +16,8 @@ const approvals: boolean = false
 // How long a prompt may take to start a turn before it is sent again.
 const startTimeoutMs = 10_000
 const attempts = 3
+// The tools that change files which they name.
+const editors = new Set(["edit", "write", "multiedit", "patch", "apply_patch"])
 // How often the session process hears that a long turn still runs.
 const busyEvery = 60_000
 
@@ -23,12 +25,16 @@ const busyEvery = 60_000
 const oneTurn = process.argv.slice(2).includes("run")
 
 type Verdict = { behavior: "allow" | "deny"; message?: string }
-type Answer = { systemMessage?: string; hookSpecificOutput?: { additionalContext?: string; decision?: Verdict } }
+type Answer = {
+  systemMessage?: string
+  hookSpecificOutput?: { additionalContext?: string; decision?: Verdict; permissionDecision?: string; permissionDecisionReason?: string }
+}
 type About = {
   session_id: string
   source?: string
   tool_name?: string
   tool_input?: unknown
+  tool_use_id?: string
   cwd?: string
   reason?: string
   stop_hook_active?: string
@@ -45,7 +51,7 @@ const hook = (event: string, about: About, waits?: (child: ChildProcess) => void
   new Promise<Answer>((resolve) => {
     const child = spawn(c3po, ["hook", "--client", "opencode", event], {
       stdio: ["pipe", "pipe", "ignore"],
-      timeout: waits ? undefined : 2_000,
+      timeout: waits ? undefined : 5_000,
     })
     waits?.(child)
     let said = ""
@@ -73,6 +79,7 @@ export const C3PO: Plugin = async ({ client, directory }) => {
   let whole = false // the last words of the model are: nobody has interrupted them
   let owed = "" // what the session is still to be told
   const children = new Map<string, boolean>()
+  const edits = new Set<string>() // calls that may still write
   // The permission dialogs that are open, and what asks the person elsewhere.
   const dialogs = new Map<string, { session: string; asks?: ChildProcess }>()
 
@@ -205,9 +212,29 @@ export const C3PO: Plugin = async ({ client, directory }) => {
       }
     },
 
+    // An edit takes the lease of its file, or is refused while another session has it.
+    "tool.execute.before": async (input, output) => {
+      if (!editors.has(input.tool)) return
+      edits.add(input.callID)
+      const { hookSpecificOutput: said } = await hook("PreToolUse", {
+        session_id: session?.id ?? input.sessionID,
+        tool_name: input.tool,
+        tool_use_id: input.callID,
+        tool_input: output.args,
+        cwd: directory,
+      })
+      if (said?.permissionDecision !== "deny") return
+      edits.delete(input.callID)
+      throw new Error(said.permissionDecisionReason)
+    },
+
     "tool.execute.after": async (input, output) => {
-      if (input.sessionID !== session?.id) return
-      const text = [owed, await tell("PostToolUse", { session_id: input.sessionID, tool_name: input.tool })].filter(Boolean).join("\n")
+      const call = edits.delete(input.callID) ? { tool_use_id: input.callID } : {}
+      if (input.sessionID !== session?.id) {
+        if (call.tool_use_id) await hook("PermissionDenied", { session_id: session?.id ?? "", ...call })
+        return
+      }
+      const text = [owed, await tell("PostToolUse", { session_id: input.sessionID, tool_name: input.tool, ...call })].filter(Boolean).join("\n")
       owed = ""
       if (!text) return
       // The result of an MCP tool is a list of contents here, that of others a text.
@@ -258,6 +285,9 @@ export const C3PO: Plugin = async ({ client, directory }) => {
         beat = setInterval(works, busyEvery)
         return
       }
+      // What was denied, or has failed, writes nothing any more.
+      for (const call of edits) await hook("PermissionDenied", { ...about, tool_use_id: call })
+      edits.clear()
       // Who has interrupted a turn wants the word: the session process waits a while. OpenCode
       // says that it is idle before it says that it was interrupted.
       if (!whole || oneTurn) return

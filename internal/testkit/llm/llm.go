@@ -75,6 +75,7 @@ type Request struct {
 	model  string // the one that is asked for
 	stream bool
 	names  map[string]string // of c3po's tools: short → as the client calls them
+	free   []string          // tools that take a text as it is
 	aside  string            // what to say without asking the script
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 )
 
@@ -18,6 +19,7 @@ func readResponses(_ *http.Request, text []byte) (Request, error) {
 			Output  json.RawMessage `json:"output"`
 		} `json:"input"`
 		Tools []struct {
+			Type  string `json:"type"`
 			Name  string `json:"name"`
 			Tools []struct {
 				Name string `json:"name"`
@@ -29,12 +31,15 @@ func readResponses(_ *http.Request, text []byte) (Request, error) {
 	}
 	asked := Request{System: body.Instructions, names: map[string]string{}}
 	for _, in := range body.Input {
-		if in.Type == "function_call" {
+		if in.Type == "function_call" || in.Type == "custom_tool_call" {
 			in.Role = Assistant
 		}
 		asked.Messages = append(asked.Messages, Message{Role: in.Role, Text: textOf(in.Content) + textOf(in.Output)})
 	}
 	for _, group := range body.Tools {
+		if group.Type == "custom" {
+			asked.free = append(asked.free, group.Name)
+		}
 		for _, tool := range group.Tools {
 			asked.names[tool.Name] = group.Name
 		}
@@ -56,6 +61,11 @@ func writeResponse(w http.ResponseWriter, asked Request, answer Step) {
 		item = map[string]any{
 			"type": "function_call", "id": "fc_" + id, "call_id": "call_" + id, "status": "completed",
 			"name": answer.Tool, "namespace": asked.names[answer.Tool], "arguments": string(arguments),
+		}
+	}
+	if slices.Contains(asked.free, answer.Tool) {
+		item = map[string]any{
+			"type": "custom_tool_call", "id": "ctc_" + id, "call_id": "call_" + id, "status": "completed", "name": answer.Tool, "input": answer.Input["input"],
 		}
 	}
 	event := eventsTo(w)

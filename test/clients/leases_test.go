@@ -1,0 +1,201 @@
+package clients_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/host/paths"
+	"github.com/c3po-dev/c3po/internal/testkit/clientrig"
+	"github.com/c3po-dev/c3po/internal/testkit/faultrig"
+	"github.com/c3po-dev/c3po/internal/testkit/llm"
+)
+
+// leased makes the folder of an agent a repository with a commit, and its files leased.
+func leased(a *clientrig.Agent) string {
+	a.T.Helper()
+	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"-c", "user.name=t", "-c", "user.email=t@t", "commit", "-q", "--allow-empty", "-m", "first"}} {
+		if out, err := exec.Command("git", append([]string{"-C", a.Folder}, args...)...).CombinedOutput(); err != nil {
+			a.T.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+	}
+	checkout, ok := paths.CheckoutOf(a.Folder)
+	if !ok {
+		a.T.Fatal("it is no working tree")
+	}
+	repository, err := checkout.SetLeases(true)
+	if err != nil {
+		a.T.Fatal(err)
+	}
+	return repository
+}
+
+// An editingClient is a client, and how its model makes a new file.
+type editingClient struct {
+	name    string
+	prepare func(*clientrig.Agent) // what lets it write without asking
+	args    []string               // likewise
+	write   func(file, text string) llm.Step
+}
+
+// patch is a new file as Codex' own form of a patch.
+func patch(file, text string) string {
+	return fmt.Sprintf("*** Begin Patch\n*** Add File: %s\n+%s\n*** End Patch\n", file, text)
+}
+
+var editingClients = []editingClient{
+	{
+		name: "opencode",
+		write: func(file, text string) llm.Step {
+			return llm.Call("write", map[string]any{"filePath": file, "content": text})
+		},
+	},
+	{
+		name: "codex",
+		prepare: func(a *clientrig.Agent) {
+			const config = ".codex/config.toml"
+			// Of a model that it does not know it thinks that it cannot patch.
+			a.Write(config, strings.NewReplacer(`"read-only"`, `"danger-full-access"`, `"of-the-test"`, `"gpt-5.5"`).Replace(a.Text(config)))
+		},
+		write: func(file, text string) llm.Step {
+			return llm.Call("apply_patch", map[string]any{"input": patch(file, text)})
+		},
+	},
+	{
+		name: "gemini", args: []string{"--yolo"},
+		write: func(file, text string) llm.Step {
+			return llm.Call("write_file", map[string]any{"file_path": file, "content": text})
+		},
+	},
+	{
+		name: "copilot", args: []string{"--allow-all-tools", "--allow-all-paths"},
+		write: func(file, text string) llm.Step {
+			return llm.Call("create", map[string]any{"path": file, "file_text": text})
+		},
+	},
+	{
+		name: "kimi",
+		write: func(file, text string) llm.Step {
+			return llm.Call("Write", map[string]any{"path": file, "content": text})
+		},
+	},
+}
+
+func editingClientCalled(name string) editingClient {
+	return editingClients[slices.IndexFunc(editingClients, func(c editingClient) bool { return c.name == name })]
+}
+
+// Two clients edit the same files of one working tree, in opposite order. Whoever is first
+// at a file keeps it, as nobody commits.
+func TestOfTwoDifferentClientsOneWritesAFileAndTheOtherHearsWhoDoes(t *testing.T) {
+	t.Parallel()
+	const files = 20
+	rounds := faultrig.Size(1, 5)
+	c := clientrig.Start(t)
+	shared := c.Machine("").Agent("gemini", "api", nil)
+	leased(shared)
+	agents := map[string]*clientrig.Agent{"api": shared, "web": c.Machine("").Agent("copilot", "web", nil)}
+	file := func(n int) string { return filepath.Join(shared.Folder, fmt.Sprintf("f%02d.txt", n)) }
+	var working sync.WaitGroup
+	for name, a := range agents {
+		install(a)
+		how, n := editingClientCalled(a.Client.Name), 0
+		a.Model.Script = func(q llm.Request) llm.Step {
+			if n++; n > files*rounds {
+				return done(q)
+			}
+			which := (n - 1) % files
+			if name == "web" {
+				which = files - 1 - which
+			}
+			return how.write(file(which), fmt.Sprintf("%s %d", name, n))
+		}
+	}
+	for _, a := range agents {
+		working.Go(func() { a.Run("", a.Once("write them all", editingClientCalled(a.Client.Name).args...)...) })
+	}
+	working.Wait()
+	written, refused := 0, 0
+	for n := range files {
+		text, err := os.ReadFile(file(n))
+		owner, _, _ := strings.Cut(string(text), " ")
+		if err != nil || agents[owner] == nil {
+			t.Errorf("file %d holds %q", n, text)
+			continue
+		}
+		for name, a := range agents {
+			told := strings.ReplaceAll(a.Model.Last().All(), `\"`, `"`)
+			times := strings.Count(told, fmt.Sprintf(`'%s' has been editing "f%02d.txt"`, owner, n))
+			switch {
+			case name == owner && strings.Contains(told, fmt.Sprintf(`has been editing "f%02d.txt"`, n)):
+				t.Errorf("%s holds file %d and was refused", name, n)
+			case name != owner && times != rounds:
+				t.Errorf("%s was refused file %d %d times of %d, which %s holds", name, n, times, rounds, owner)
+			case name != owner:
+				refused += times
+			default:
+				written += rounds
+			}
+		}
+	}
+	t.Logf("%d edits: %d written, %d refused with the holder's name", 2*files*rounds, written, refused)
+}
+
+func TestAFileThatAnotherSessionEditsIsNotWrittenByAnyClient(t *testing.T) {
+	t.Parallel()
+	for _, c := range editingClients {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			const files = 6
+			r := newTestAgent(t, c.name, nil)
+			repository := leased(r.Agent)
+			if c.prepare != nil {
+				c.prepare(r.Agent)
+			}
+			file := func(n int) string { return filepath.Join(r.Folder, fmt.Sprintf("f%02d.txt", n)) }
+			other := c3po.LeaseTakeInput{Repository: repository, Branch: "main", Tree: "elsewhere", Task: "the parser"}
+			for n := 1; n <= files; n += 2 {
+				other.Paths = append(other.Paths, filepath.Base(file(n)))
+			}
+			if taken, err := r.c.As("nas/ed").LeaseTake(t.Context(), other); err != nil || len(taken.Numbers) != files/2 {
+				t.Fatal(taken, err)
+			}
+			n := 0
+			r.Model.Script = func(q llm.Request) llm.Step {
+				if n == 0 && os.Getenv("C3PO_SHOW_TOOLS") != "" {
+					for _, tool := range q.Tools {
+						t.Logf("%.300s", tool)
+					}
+				}
+				if n++; n > files {
+					return done(q)
+				}
+				return c.write(file(n), "mine")
+			}
+			got := r.Run("", r.Once("write them all", c.args...)...)
+			told := strings.ReplaceAll(r.Model.Last().All(), `\"`, `"`)
+			for n := 1; n <= files; n++ {
+				held := n%2 == 1
+				text, err := os.ReadFile(file(n))
+				if wrote := err == nil && strings.TrimSpace(string(text)) == "mine"; wrote == held {
+					t.Errorf("file %d, held by another: %t, holds %q", n, held, text)
+				}
+				if refusal := fmt.Sprintf(`'nas/ed' has been editing "f%02d.txt"`, n); held != strings.Contains(told, refusal) {
+					t.Errorf("the model's word about file %d, held by another: %t", n, held)
+				}
+			}
+			if !strings.Contains(told, "| the parser") {
+				t.Error("the refusal does not say what the holder works on")
+			}
+			if t.Failed() {
+				t.Logf("exit %d\n%s\n%s\n%s", got.Code, got.Stdout, got.Stderr, told)
+			}
+		})
+	}
+}
