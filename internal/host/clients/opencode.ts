@@ -18,6 +18,9 @@ const startTimeoutMs = 10_000
 const attempts = 3
 // The tools that change files which they name.
 const editors = new Set(["edit", "write", "multiedit", "patch", "apply_patch"])
+// How often, and after how long, it is looked again for what a tool is given.
+const maxLooks = 100
+const lookAgainMs = 50
 // How often the session process hears that a long turn still runs.
 const busyEvery = 60_000
 
@@ -140,13 +143,28 @@ export const C3PO: Plugin = async ({ client, directory }) => {
   }
 
   // call is the call of a tool that a permission is asked for, and what the model said before.
-  const call = async ({ sessionID, permission, patterns, tool }: Asked) => {
+  const call = async ({ id, sessionID, permission, patterns, tool }: Asked) => {
     if (!tool) return { tool_name: permission, tool_input: { patterns } }
-    const { data } = await client.session.message({ path: { id: sessionID, messageID: tool.messageID } })
-    const parts = data?.parts ?? []
-    const at = parts.findIndex((part) => part.type === "tool" && part.callID === tool.callID)
+    const read = async () => {
+      const { data } = await client.session.message({ path: { id: sessionID, messageID: tool.messageID } })
+      const parts = data?.parts ?? []
+      const at = parts.findIndex((part) => part.type === "tool" && part.callID === tool.callID)
+      return { parts, at }
+    }
+    let { parts, at } = await read()
+    // OpenCode may ask before it has noted what the tool is given: the input is empty then.
+    const isPending = () => {
+      const part = parts[at]
+      return part?.type === "tool" && part.state.status === "pending"
+    }
+    for (let i = 0; i < maxLooks && isPending() && dialogs.has(id); i++) {
+      await new Promise((resolve) => setTimeout(resolve, lookAgainMs))
+      const now = await read()
+      parts = now.parts
+      at = now.at
+    }
     const part = parts[at]
-    if (part?.type !== "tool") return undefined
+    if (part?.type !== "tool" || isPending()) return undefined
     const words = parts.slice(0, at).filter((before) => before.type === "text").at(-1)
     // A command may also need a permission for a folder, an edit of any kind has one name.
     const other = permission !== part.tool && permission !== "edit"

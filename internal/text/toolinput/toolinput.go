@@ -59,6 +59,9 @@ func Text(input json.RawMessage) string {
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		add(field(fieldName(name, own...), fields[name]))
 	}
+	if len(parts) == 0 || len(parts) == 1 && parts[0] == "" { // an object without fields
+		return nothing
+	}
 	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), "\n")
 }
 

@@ -57,6 +57,7 @@ func TestNoValuePosesAsAnotherField(t *testing.T) {
 		"a mark of ours":           {`{"file_path":"/a","old_string":"⟨9 lines unchanged⟩\nx","new_string":"⟨9 lines unchanged⟩\ny"}`, "file: /a\n ⟨U+27E8⟩9 lines unchanged⟩\n-x\n+y"},
 		"what is no object":        {"[\"$ ls\"]", "input: [\n    \"$ ls\"\n  ]"},
 		"nothing":                  {`null`, "input: null"},
+		"no field":                 {`{}`, " ⟨empty⟩"},
 	})
 }
 
