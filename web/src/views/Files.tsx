@@ -1,7 +1,7 @@
 import { useState } from "react";
 import { fileOf } from "../api";
 import { plain, sizeText } from "../plain";
-import { sayError } from "../ui";
+import { InOrder, sayError } from "../ui";
 import type { Attachment, Message } from "../wire";
 
 // Files lists what travels with a message. A file is saved, never shown: it comes as bytes
@@ -35,7 +35,9 @@ function File({ message, file }: { message: string; file: Attachment }) {
   };
   return (
     <li title={`SHA-256 ${file.sha256}`}>
-      <bdi className="name">{plain(file.name)}</bdi>
+      <bdi className="name" dir="ltr">
+        <InOrder>{plain(file.name)}</InOrder>
+      </bdi>
       <span className="quiet">
         {sizeText(file.size)}
         {file.type && `, ${plain(file.type)}`}
