@@ -5,7 +5,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/testkit/clientrig"
 	"github.com/c3po-dev/c3po/internal/testkit/faultrig"
 	"github.com/c3po-dev/c3po/internal/testkit/llm"
@@ -62,6 +64,12 @@ func TestAnAgentThatSpeaksACPGoesOnWithItsConversationAndAnswersItsMail(t *testi
 				t.Error("it has gone on with another conversation")
 			}
 			r.c.Answered("web", asked, "port 4711", 1)
+			if told := client != "kimi"; told != faultrig.Within(5*time.Second, func() bool {
+				trace, err := r.c.As("web").Trace(t.Context(), c3po.MessageInput{MessageID: asked.ID})
+				return err == nil && trace.Cost != nil
+			}) {
+				t.Errorf("what the answer has cost is known: %v", !told)
+			}
 		})
 	}
 }

@@ -30,6 +30,19 @@ type Event struct {
 	Said       string `json:"last_assistant_message,omitempty"` // of StopFailure: what its user reads
 	RetryAt    Word   `json:"retry_at,omitempty"`               // of Refused: when the client asks its model again, in milliseconds since 1970
 	Attended   string `json:"attended,omitempty"`               // of SessionStart: 1, or 0 if a script runs the client; empty if it did not say
+	Used       *Used  `json:"used,omitempty"`                   // of Counted
+}
+
+// Used is what a client says that it has used: for one request to the model, or for all of a
+// turn.
+type Used struct {
+	Request    string  `json:"request,omitempty"` // its name; empty for a turn
+	At         int64   `json:"at,omitempty"`      // when the request was made, in milliseconds
+	Input      int64   `json:"input,omitempty"`   // without what was cached
+	Output     int64   `json:"output,omitempty"`
+	CacheRead  int64   `json:"cache_read,omitempty"`
+	CacheWrite int64   `json:"cache_write,omitempty"`
+	USD        float64 `json:"usd,omitempty"`
 }
 
 // A Word is a text, or a truth value that its client writes as one or the other.
@@ -94,6 +107,8 @@ const (
 	DialogCloses = "DialogCloses"
 	// Approve is a dialog that opens, asked by a hook that waits for the person's verdict.
 	Approve = "Approve"
+	// Counted tells what was used.
+	Counted = "Counted"
 	// Commit is git's: the files in Input are about to be committed.
 	Commit = "Commit"
 )

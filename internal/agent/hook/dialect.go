@@ -233,7 +233,7 @@ func (by Dialect) event(name string) string {
 	case OpenCode:
 		own = map[string]string{
 			"busy": StillBusy, PreToolUse: PreToolUse, ToolDenied: ToolDenied, StopFailure: StopFailure, Refused: Refused,
-			DialogOpens: DialogOpens, DialogCloses: DialogCloses, Approve: Approve,
+			DialogOpens: DialogOpens, DialogCloses: DialogCloses, Approve: Approve, Counted: Counted,
 		}
 	case Gemini:
 		own = map[string]string{"BeforeAgent": UserPromptSubmit, "BeforeTool": PreToolUse, "AfterTool": PostToolUse, "AfterAgent": StopEvent, Notification: Notification}

@@ -41,6 +41,10 @@ func (s *Server) hookCall(ctx context.Context, req *mcp.CallToolRequest) (*mcp.C
 
 // answerHook answers one event of the client's life.
 func (s *Server) answerHook(ctx context.Context, event hook.Event) string {
+	if event.Name == hook.Counted { // it shows nothing of what the session does
+		s.takeCount(event)
+		return "{}"
+	}
 	defer s.slept()
 	defer s.hasRun(event.Name, time.Now())
 	s.follow(event)

@@ -146,6 +146,24 @@ func (m *meter) count(requests []modelRequest) {
 	}
 }
 
+// countTurn takes in what a whole turn has used, of a client that says no more: it was for
+// all messages that the turn has begun. Where requests were counted it is known better.
+func (m *meter) countTurn(usage c3po.Usage) {
+	if len(m.requests) > 0 {
+		return
+	}
+	all := map[c3po.MessageID]bool{}
+	for _, span := range m.spans {
+		for _, id := range span.open {
+			all[id] = true
+		}
+	}
+	ids := slices.Sorted(maps.Keys(all))
+	for i, id := range ids {
+		m.tallies[id] = &tally{used: part(usage, i, len(ids)), shared: len(ids) > 1}
+	}
+}
+
 func (m *meter) remember(id string, c *counted) {
 	if len(m.order) >= maxRequests {
 		for _, old := range m.order[:maxRequests/2] {

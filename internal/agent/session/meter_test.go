@@ -184,6 +184,13 @@ func TestACodexRequestIsCountedByWhenItsAnswerBegan(t *testing.T) {
 	}
 }
 
+// begins makes its own agent be there.
+func (r *testSession) begins() {
+	r.t.Helper()
+	r.hook(hook.Event{Name: hook.SessionStart, SessionID: "s1", Source: "startup"})
+	eventually(r.t, "it is there", func() bool { return r.agents()["api"].ID != "" })
+}
+
 // enters makes an agent known.
 func (r *testSession) enters(id c3po.AgentID) {
 	r.t.Helper()
@@ -207,4 +214,49 @@ func TestASessionThatEndsReportsWhatItsClientHasWrittenDownLast(t *testing.T) {
 	if got, _ := r.cost(question); got.Usage != requests(1, 26) {
 		t.Errorf("the answer has cost %+v, want %+v", got.Usage, requests(1, 26))
 	}
+}
+
+// OpenCode's plugin tells what each request has used, with the time at which it was made.
+func TestARequestThatAClientTellsOfIsCountedOnceForWhatWasOpen(t *testing.T) {
+	t.Parallel()
+	r := startAs(t, coordinator(t).URL(), "box:1:1", func(cfg *session.Config) { cfg.Dialect = hook.OpenCode })
+	r.enters("web")
+	r.begins()
+	tells := func(id string, output int64) {
+		r.hook(hook.Event{Name: hook.Counted, SessionID: "s1", Used: &hook.Used{Request: id, At: time.Now().UnixMilli(), Input: 10, Output: output, CacheRead: 3, USD: 0.5}})
+	}
+	question := r.send("web", "Which port?").ID
+	tells("msg_before", 1_000)
+	r.reads()
+	tells("msg_1", 7)
+	tells("msg_1", 7)
+	tells("msg_1", 9) // the same, as it grows
+	r.replies(question)
+	tells("msg_after", 1_000)
+	want := c3po.Usage{InputTokens: 10, OutputTokens: 9, CacheReadTokens: 3, MicroUSD: 500_000}
+	eventually(t, "the cost is known", func() bool { got, _ := r.cost(question); return got.Usage == want })
+	r.hangUp()
+	if got, _ := r.cost(question); got.Usage != want {
+		t.Errorf("it has cost %+v, want %+v", got.Usage, want)
+	}
+}
+
+// By the Agent Client Protocol an agent tells only what a whole turn has used.
+func TestATurnIsSharedByTheMessagesItWasFor(t *testing.T) {
+	t.Parallel()
+	r := startAs(t, coordinator(t).URL(), "box:1:1", nil)
+	r.enters("web")
+	r.begins()
+	first, second := r.send("web", "Which port?").ID, r.send("web", "Which host?").ID
+	r.reads()
+	r.replies(first)
+	r.replies(second)
+	for range 2 {
+		r.hook(hook.Event{Name: hook.Counted, Used: &hook.Used{Input: 101, Output: 8}})
+	}
+	eventually(t, "the cost is known", func() bool {
+		a, chain := r.cost(first)
+		b, _ := r.cost(second)
+		return a.Shared && b.Shared && chain != nil && a.Usage.Plus(b.Usage) == c3po.Usage{InputTokens: 101, OutputTokens: 8}
+	})
 }

@@ -31,7 +31,7 @@ func TestATurnOfCodexThatItsRolloutSaysHasFailedHasFailed(t *testing.T) {
 	writes(t, rollout, `{"type":"event_msg","payload":{"type":"task_complete","error":{"message":"usage limit, try again in 9 hours"}}}`) // of a turn before
 	inFailingOf(t, hook.Codex, func(f *failing) {
 		f.b.counting.Lock()
-		f.b.transcript.follow(rollout)
+		f.b.transcript.follow(rollout, false)
 		f.b.counting.Unlock()
 		f.reads("web::api::00000001")
 		writes(f.t, rollout, `{"type":"event_msg","payload":{"type":"task_complete","last_agent_message":"try again in 9 hours"}}`)
@@ -65,7 +65,7 @@ func TestARefusalThatKimiCodeWaitsOutIsReadFromItsRecord(t *testing.T) {
 	}
 	inFailingOf(t, hook.Kimi, func(f *failing) {
 		f.b.counting.Lock()
-		f.b.transcript.follow(record)
+		f.b.transcript.follow(record, false)
 		f.b.counting.Unlock()
 		f.reads("web::api::00000001")
 		retries := func(status int, after time.Duration) {

@@ -51,6 +51,7 @@ func (s *Server) receive(ctx context.Context) {
 	defer stop()
 	// The hook that began the session may have run before we listened.
 	if event, ok := readNote(s.socket); ok && !s.off() {
+		s.follow(event) // no later hook of Claude Code names its transcript
 		s.enter(event)
 		s.keepSoon()
 		s.want()

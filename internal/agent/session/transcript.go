@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -30,6 +31,7 @@ type modelRequest struct {
 // in it before is not read.
 type transcript struct {
 	path   string
+	sought string // the session whose file was looked for and not there
 	offset int64
 	answer time.Time    // of Codex: when the model began to answer
 	told   []hook.Event // what it says of requests that were refused, until somebody takes it
@@ -45,30 +47,31 @@ func (s *Server) follow(event hook.Event) {
 	s.counting.Lock()
 	defer s.counting.Unlock()
 	if path == "" && !s.transcript.of(event.SessionID) {
-		path = transcriptOf(s.dialect, event.SessionID, os.Getenv)
+		if path = transcriptOf(s.dialect, event.SessionID, os.Getenv); path == "" {
+			s.transcript.sought = event.SessionID
+		}
 	}
 	if path != "" {
-		s.transcript.follow(path)
+		began := event.Name == hook.SessionStart && event.Source == "startup" || event.SessionID != "" && event.SessionID == s.transcript.sought
+		s.transcript.follow(path, began)
 	}
 }
 
 var plainID = regexp.MustCompile(`^[0-9A-Za-z_-]{8,64}$`)
 
-// transcriptOf is the file of Codex or Kimi Code, whose hooks do not name it; empty if there
-// is none yet.
+// transcriptOf is the file of a client whose hooks do not name it; empty if there is none yet.
 func transcriptOf(by hook.Dialect, session string, getenv func(string) string) string {
-	var pattern string
-	switch {
-	case !plainID.MatchString(session):
-		return ""
-	case by == hook.Codex:
-		pattern = filepath.Join(cmp.Or(getenv("CODEX_HOME"), filepath.Join(getenv("HOME"), ".codex")), "sessions/*/*/*/rollout-*"+session+".jsonl")
-	case by == hook.Kimi:
-		pattern = filepath.Join(cmp.Or(getenv("KIMI_CODE_HOME"), filepath.Join(getenv("HOME"), ".kimi-code")), "sessions/*", session, "agents/main/wire.jsonl")
-	default:
+	places := map[hook.Dialect][3]string{
+		hook.Codex:   {"CODEX_HOME", ".codex", "sessions/*/*/*/rollout-*" + session + ".jsonl"},
+		hook.Copilot: {"COPILOT_HOME", ".copilot", "session-state/" + session + "/events.jsonl"},
+		hook.Kimi:    {"KIMI_CODE_HOME", ".kimi-code", "sessions/*/" + session + "/agents/main/wire.jsonl"},
+	}
+	place, known := places[by]
+	if !known || !plainID.MatchString(session) {
 		return ""
 	}
-	found, err := filepath.Glob(pattern)
+	folder := cmp.Or(getenv(place[0]), filepath.Join(getenv("HOME"), place[1]))
+	found, err := filepath.Glob(filepath.Join(folder, place[2]))
 	if err != nil || len(found) != 1 {
 		return ""
 	}
@@ -80,13 +83,14 @@ func (t *transcript) of(session string) bool {
 	return session == "" || strings.Contains(t.path, session)
 }
 
-// follow makes path the file that is read from now on.
-func (t *transcript) follow(path string) {
+// follow makes path the file that is read from now on. That of a session which has just begun
+// is read from its start: it may be written late and all at once, or heard of late.
+func (t *transcript) follow(path string, began bool) {
 	if path == t.path {
 		return
 	}
 	*t = transcript{path: path}
-	if info, err := os.Stat(path); err == nil { // a new session has none yet
+	if info, err := os.Stat(path); err == nil && !began { // there may be none yet
 		t.offset = info.Size()
 	}
 }
@@ -127,7 +131,10 @@ func (t *transcript) more(by hook.Dialect) []modelRequest {
 			t.tell(codexFailure(line))
 		case by == hook.Gemini:
 			r, ok = geminiRequest(line)
+		case by == hook.Copilot:
+			r, ok = copilotRequest(line)
 		case by == hook.Kimi:
+			r, ok = kimiRequest(line)
 			t.tell(kimiRefusal(line))
 		}
 		if ok {
@@ -225,4 +232,57 @@ func geminiRequest(line []byte) (modelRequest, bool) {
 	u := said.Tokens
 	cached := min(u.Cached, u.Input)
 	return modelRequest{said.ID, said.At, c3po.Usage{InputTokens: u.Input - cached + u.Tool, OutputTokens: u.Output + u.Thoughts, CacheReadTokens: cached}}, true
+}
+
+// copilotRequest reads a line of Copilot CLI. Its input is taken to be with what was cached,
+// as that of most providers: rather too little than too much.
+func copilotRequest(line []byte) (modelRequest, bool) {
+	var said struct {
+		ID   string    `json:"id"`
+		Type string    `json:"type"`
+		At   time.Time `json:"timestamp"`
+		Data struct {
+			Usage struct {
+				Input      int64 `json:"inputTokens"`
+				Output     int64 `json:"outputTokens"`
+				CacheRead  int64 `json:"cacheReadTokens"`
+				CacheWrite int64 `json:"cacheWriteTokens"`
+			} `json:"usage"`
+		} `json:"data"`
+	}
+	if !bytes.Contains(line, []byte(`"session.usage_record"`)) || json.Unmarshal(line, &said) != nil || said.Type != "session.usage_record" || said.ID == "" {
+		return modelRequest{}, false
+	}
+	u := said.Data.Usage
+	return modelRequest{said.ID, said.At, c3po.Usage{
+		InputTokens: max(0, u.Input-u.CacheRead-u.CacheWrite), OutputTokens: u.Output, CacheReadTokens: u.CacheRead, CacheWriteTokens: u.CacheWrite,
+	}}, true
+}
+
+// kimiRequest reads a line of Kimi Code, which counts a request before it does what the model
+// said, and names it by nothing but its time.
+func kimiRequest(line []byte) (modelRequest, bool) {
+	var said struct {
+		Type  string `json:"type"`
+		At    int64  `json:"time"` // in milliseconds
+		Usage struct {
+			Input      int64 `json:"inputOther"`
+			Output     int64 `json:"output"`
+			CacheRead  int64 `json:"inputCacheRead"`
+			CacheWrite int64 `json:"inputCacheCreation"`
+		} `json:"usage"`
+	}
+	if !bytes.Contains(line, []byte(`"usage.record"`)) || json.Unmarshal(line, &said) != nil || said.Type != "usage.record" || said.At == 0 {
+		return modelRequest{}, false
+	}
+	u := said.Usage
+	return modelRequest{strconv.FormatInt(said.At, 10), afterMilli(said.At), c3po.Usage{
+		InputTokens: u.Input, OutputTokens: u.Output, CacheReadTokens: u.CacheRead, CacheWriteTokens: u.CacheWrite,
+	}}, true
+}
+
+// afterMilli is the end of a millisecond, to which clients cut their times: what follows an
+// answer at once is after it.
+func afterMilli(at int64) time.Time {
+	return time.UnixMilli(at).Add(time.Millisecond - time.Nanosecond)
 }

@@ -1,6 +1,7 @@
 package agentside
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"strings"
@@ -8,7 +9,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/agent/hook"
+	"github.com/c3po-dev/c3po/internal/agent/session"
 	"github.com/c3po-dev/c3po/internal/cli/console"
+	"github.com/c3po-dev/c3po/internal/host/engine"
 	"github.com/c3po-dev/c3po/internal/runner/acp"
 )
 
@@ -47,6 +51,7 @@ the agent is kept in. agents.yaml has it as via: acp.`,
 			turn := acp.Turn{
 				Command: client.Command, Folder: folder, Session: session, Model: model, Prompt: args[1],
 				Said: a.Stdout, Stderr: a.Stderr,
+				Counted: func(pid int, session string, used c3po.Usage) { tellCounted(cmd.Context(), a, pid, session, used) },
 			}
 			if client.TakesTools {
 				turn.Tools = []string{self, "mcp"}
@@ -69,4 +74,40 @@ the agent is kept in. agents.yaml has it as via: acp.`,
 	cmd.Flags().StringVar(&model, "model", "", "the model, as the client calls it")
 	cmd.Flags().BoolVar(&steps, "steps", false, "also a line for each tool it uses")
 	return cmd
+}
+
+// tellCounted tells the session process of an agent what its turn has used. Where there is
+// none the turn had nothing to do with mail.
+func tellCounted(ctx context.Context, a *console.Console, agent int, name string, used c3po.Usage) {
+	ctx, cancel := context.WithTimeout(ctx, reportTimeout)
+	defer cancel()
+	ours := engine.Ours()
+	for pid := range ours {
+		below := pid
+		for below > 1 && below != agent {
+			below = ours[below]
+		}
+		if below != agent {
+			continue
+		}
+		r, err := RunOf(a, pid)
+		if err != nil {
+			return
+		}
+		_, _ = session.AskHere(ctx, r.Socket, a.Trust(r.Socket), hook.Event{Name: hook.Counted, SessionID: name, Used: &hook.Used{
+			Input: used.InputTokens, Output: used.OutputTokens, CacheRead: used.CacheReadTokens, CacheWrite: used.CacheWriteTokens, USD: float64(used.MicroUSD) / 1e6,
+		}})
+	}
+}
+
+// hasStarted says that a process is above this one: c3po acp tells its agent's session
+// process what a turn has used.
+func hasStarted(pid int) bool {
+	line, _ := engine.Lineage(os.Getpid())
+	for _, process := range line {
+		if process.PID == pid {
+			return true
+		}
+	}
+	return false
 }

@@ -156,7 +156,9 @@ func sessionConfig(a *console.Console, r ClientRun, clientName string, waits cli
 			// That it cannot be written down is no reason to disturb a session.
 			_ = a.Folders.NoteHookRun(clientName, paths.HookRun{Event: run.Event, Agent: first.ID(), At: run.At, Took: run.Took})
 		},
-		Stranger: func(conn net.Conn) bool { return auth.KnowsPeers && Stranger(a, auth.PeerPID(conn), r.Socket) },
+		Stranger: func(conn net.Conn) bool {
+			return auth.KnowsPeers && Stranger(a, auth.PeerPID(conn), r.Socket) && !hasStarted(auth.PeerPID(conn))
+		},
 		Off:      func() bool { return a.Folders.Off(project) },
 		Approves: func() bool { return !a.Folders.ApprovalsOff(project) },
 		Resumed:  clientName == string(hook.ClaudeCode) && a.Getenv(attend.ResumedVariable) != "",

@@ -43,6 +43,17 @@ type About = {
   stop_hook_active?: string
   last_assistant_message?: string
   retry_at?: string
+  used?: Used
+}
+// What one request to the model has used, which the session process reports for the message that it was for, and what
+// OpenCode says of it.
+type Used = { request: string; at: number; input: number; output: number; cache_read: number; cache_write: number; usd: number }
+type Request = {
+  id: string
+  sessionID: string
+  time: { created: number }
+  cost: number
+  tokens: { input: number; output: number; reasoning: number; cache: { read: number; write: number } }
 }
 // What OpenCode says when it asks for a permission. The types of the plugin are older.
 type Asked = { id: string; sessionID: string; permission: string; patterns: string[]; tool?: { messageID: string; callID: string } }
@@ -142,6 +153,26 @@ export const C3PO: Plugin = async ({ client, directory }) => {
     said = said.then(() => hook(dialogs.size > 0 ? "PermissionRequest" : "busy", { session_id: session?.id ?? "" }))
   }
 
+  // counts says what a request has used, as soon as OpenCode knows it.
+  let counted = Promise.resolve<Answer>({})
+  let last = ""
+  const counts = (info: Request) => {
+    const { input, output, reasoning, cache } = info.tokens
+    if (input + output + reasoning + cache.read + cache.write === 0) return
+    const used: Used = {
+      request: info.id,
+      at: info.time.created,
+      input,
+      output: output + reasoning,
+      cache_read: cache.read,
+      cache_write: cache.write,
+      usd: info.cost,
+    }
+    if (JSON.stringify(used) === last) return
+    last = JSON.stringify(used)
+    counted = counted.then(() => hook("Counted", { session_id: info.sessionID, used }))
+  }
+
   // call is the call of a tool that a permission is asked for, and what the model said before.
   const call = async ({ id, sessionID, permission, patterns, tool }: Asked) => {
     if (!tool) return { tool_name: permission, tool_input: { patterns } }
@@ -230,6 +261,11 @@ export const C3PO: Plugin = async ({ client, directory }) => {
       }
     },
 
+    // What was used is told before the next request: opencode run may end with it.
+    "chat.params": async () => {
+      await counted
+    },
+
     // An edit takes the lease of its file, or is refused while another session has it.
     "tool.execute.before": async (input, output) => {
       if (!editors.has(input.tool)) return
@@ -270,7 +306,9 @@ export const C3PO: Plugin = async ({ client, directory }) => {
       switch (event.type) {
         case "message.updated": {
           const { info } = event.properties
-          if (info.role === "assistant" && info.sessionID === session.id) whole = !!info.time.completed && !info.error
+          if (info.role !== "assistant" || info.sessionID !== session.id) return
+          whole = !!info.time.completed && !info.error
+          counts(info)
           return
         }
         case "session.compacted":

@@ -29,6 +29,9 @@ type Turn struct {
 	Said    io.Writer // what it says, as it says it
 	Did     io.Writer // a line for each of its steps; none if nil
 	Stderr  io.Writer // its own
+	// Counted is told what the turn has used, if that is known, and the agent's process, which
+	// is still there. Nobody is if nil.
+	Counted func(pid int, session string, used c3po.Usage)
 }
 
 // An Outcome is how a turn ended.
@@ -63,6 +66,9 @@ func (t Turn) Do(ctx context.Context) (Outcome, error) {
 	peer := acp.NewClientSideConnection(listener, in, out)
 	peer.SetLogger(slog.New(slog.DiscardHandler)) // it would print what is on the agent's output and not of the protocol
 	outcome, err := t.converse(ctx, peer, listener)
+	if outcome.Usage != nil && t.Counted != nil {
+		t.Counted(cmd.Process.Pid, outcome.Session, *outcome.Usage)
+	}
 	_ = in.Close() // it may be gone
 	end(cmd, peer.Done())
 	return outcome, err

@@ -175,7 +175,7 @@ trust_level = "trusted"
     "test": {
       "npm": "@ai-sdk/openai-compatible", "name": "test",
       "options": {"baseURL": "%s/v1", "apiKey": "none"},
-      "models": {"of-the-test": {"name": "test", "tool_call": true, "limit": {"context": 100000, "output": 4096}}},
+      "models": {"of-the-test": {"name": "test", "tool_call": true, "limit": {"context": 100000, "output": 4096}, "cost": {"input": 3, "output": 15}}},
     },
   },
 }
