@@ -42,7 +42,7 @@ var mayImport = map[string][]string{
 	"internal/cli/agentside": {".", "internal/agent/attend", "internal/agent/hook", "internal/agent/ptyrun", "internal/agent/session", "internal/auth", "internal/cli/console", "internal/client", "internal/client/attempt", "internal/host/clients", "internal/host/engine", "internal/host/paths", "internal/host/reach", "internal/host/unit", "internal/host/verify", "internal/runner", "internal/runner/acp", "internal/runner/agentfile", "internal/runner/container", "internal/runner/streamfmt", "internal/text/sanitise", "internal/transport/mcpserver", "plugin"},
 	"internal/cli/console":   {".", "internal/agent/hook", "internal/agent/session", "internal/auth", "internal/auth/pki", "internal/client", "internal/host/engine", "internal/host/paths", "internal/host/reach", "internal/host/settings", "internal/text/sanitise", "internal/transport/dialect"},
 	"internal/cli/mail":      {".", "internal/agent/session", "internal/cli/agentside", "internal/cli/console", "internal/client", "internal/host/engine", "internal/host/paths", "internal/text/sanitise", "internal/transport/dialect"},
-	"internal/cli/operate":   {".", "internal/auth", "internal/auth/pki", "internal/cli/agentside", "internal/cli/console", "internal/cli/mail", "internal/cli/people", "internal/client", "internal/host/clients", "internal/host/doctor", "internal/host/engine", "internal/host/paths", "internal/host/reach", "internal/host/release", "internal/host/settings", "internal/host/unit", "internal/ops/backup", "internal/ops/bench", "internal/ops/demo", "internal/ops/move", "internal/person/notify", "internal/server", "internal/text/sanitise", "plugin", "internal/runner/container"},
+	"internal/cli/operate":   {".", "internal/auth", "internal/auth/pki", "internal/cli/agentside", "internal/cli/console", "internal/cli/mail", "internal/cli/people", "internal/client", "internal/host/clients", "internal/host/doctor", "internal/host/engine", "internal/host/paths", "internal/host/reach", "internal/host/release", "internal/host/settings", "internal/host/unit", "internal/ops/backup", "internal/ops/bench", "internal/ops/demo", "internal/ops/move", "internal/person/notify", "internal/server", "internal/text/sanitise", "internal/transport/webhook", "plugin", "internal/runner/container"},
 	"internal/cli/people":    {".", "internal/auth", "internal/auth/pki", "internal/cli/agentside", "internal/cli/console", "internal/cli/mail", "internal/client", "internal/host/paths", "internal/host/reach", "internal/person/top"},
 
 	"internal/client":         {".", "internal/client/attempt", "internal/transport/dialect"},
@@ -113,6 +113,7 @@ var mayImport = map[string][]string{
 	"internal/transport/a2a":       {".", "internal/auth", "internal/hub", "internal/transport/dialect"},
 	"internal/transport/dialect":   {"."},
 	"internal/transport/mcpserver": {".", "internal/text/envelope", "internal/transport/dialect"},
+	"internal/transport/webhook":   {"."},
 	"internal/transport/rest":      {".", "internal/auth", "internal/hub", "internal/text/sanitise", "internal/transport/dialect"},
 
 	"plugin": {},

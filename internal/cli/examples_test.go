@@ -64,6 +64,7 @@ var (
 		"c3po dead-letter show": "needs a letter that has died; dead-letter.txtar",
 		"c3po notify":           "needs somebody who is told; notify.txtar",
 		"c3po notify test":      "needs somebody who is told; notify.txtar",
+		"c3po hooks":            "runs until it is interrupted; hooks.txtar",
 		"c3po leases on":        "needs a repository; leases.txtar",
 		"c3po leases off":       "needs a repository; leases.txtar",
 		"c3po leases accept":    "needs a repository; leases.txtar",

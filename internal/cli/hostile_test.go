@@ -110,6 +110,7 @@ var (
 		"config":             "prints what is set here, line by line; config.txtar sets something hostile",
 		"human watch":        "prints each question as human show does, for as long as it runs",
 		"notify test":        "prints the names of channels that are set here",
+		"hooks":              "logs ids of messages, and refusals in words of its own",
 		"leave":              "prints addresses and names of files that are kept here, line by line",
 		"login":              "as join",
 		"logs":               "prints the coordinator's own log, line by line, as inline makes it",

@@ -14,7 +14,7 @@ import (
 // stands for every command in it. TestEveryCommandSaysWhoMayRunIt wants each
 // command of the program either here or among those that agents may run.
 var reserved = []string{
-	"answer", "login", "leave", "claude", "codex", "opencode", "gemini", "copilot", "kimi", "search",
+	"answer", "login", "leave", "claude", "codex", "opencode", "gemini", "copilot", "kimi", "search", "hooks",
 	"up", "down", "serve", "demo",
 	"backup", "restore", "export", "import",
 	"token", "passkey", "invite", "join", "audit", "sweep", "dead-letter",

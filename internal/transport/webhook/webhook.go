@@ -1,0 +1,204 @@
+// Package webhook makes mail of what code hosts post: comments, failed checks and
+// mentions, by rules. What it takes is signed, fresh, small, and mailed once. The text is
+// the outside world's and stays the body of a message, which every reader sees as
+// another's words.
+package webhook
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"mime"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+)
+
+const (
+	// maxBytes is more than a post about a comment or a check has.
+	maxBytes = 2 << 20
+	// maxAge is how old what a post tells may be. It is shorter than a key is
+	// remembered, so that a post that is played again is either known or too old.
+	maxAge = 12 * time.Hour
+	// atOnce is how many posts are read at once, each of maxBytes at the most.
+	atOnce = 8
+)
+
+// A Host is a site that code lives on, and how it posts.
+type Host struct {
+	// Name is that of its path: /github.
+	Name string
+	// Title is what people call it.
+	Title string
+	// proves says whether a post proves that it knows the secret.
+	proves func(secret string, header http.Header, body []byte) bool
+	// read is what a post tells; nil if it is about nothing that a rule can name.
+	read func(header http.Header, body []byte) (*Told, error)
+}
+
+// Told is what a post tells.
+type Told struct {
+	Kind       Kind
+	Repository string // OWNER/NAME
+	Headline   string // who did what, where
+	URL        string
+	Text       string // what was written there, by anybody
+	At         time.Time
+}
+
+// A Sender stores mail. c3po.Service is one.
+type Sender interface {
+	SendMessage(context.Context, c3po.SendInput) (c3po.Receipt, error)
+}
+
+// Config says what is taken and where it goes.
+type Config struct {
+	Secrets map[string]string // by the name of a host; one without a secret is not listened to
+	Rules   []Rule
+	Mention string // the name that is mentioned, as @acme-bot
+	Sender  Sender
+	Log     *slog.Logger
+	Now     func() time.Time
+}
+
+// A door takes the posts of all hosts.
+type door struct {
+	Config
+	reading chan struct{}
+}
+
+// New is the handler of all posts: one path for each host.
+func New(cfg Config) http.Handler {
+	d := &door{Config: cfg, reading: make(chan struct{}, atOnce)}
+	mux := http.NewServeMux()
+	for _, host := range Hosts() {
+		if cfg.Secrets[host.Name] != "" {
+			mux.HandleFunc("POST /"+host.Name, func(w http.ResponseWriter, r *http.Request) { d.take(w, r, host) })
+		}
+	}
+	return mux
+}
+
+// refusal is why a post is not taken, in words for the list of deliveries that its host
+// shows, and the status that goes with it.
+type refusal struct {
+	status int
+	words  string
+}
+
+func (r refusal) Error() string { return r.words }
+
+func (d *door) take(w http.ResponseWriter, r *http.Request, host Host) {
+	sent, err := d.handle(w, r, host)
+	var no refusal
+	switch {
+	case errors.As(err, &no):
+		d.Log.WarnContext(r.Context(), "a post was refused", "host", host.Name, "why", no.words)
+		http.Error(w, no.words, no.status)
+	case err != nil:
+		// Whoever posted may read no more than that it should come again.
+		d.Log.ErrorContext(r.Context(), "a post could not be mailed", "host", host.Name, "err", err)
+		w.Header().Set("Retry-After", "60")
+		http.Error(w, "the coordinator did not take it; deliver it again later", http.StatusServiceUnavailable)
+	case len(sent) == 0:
+		w.WriteHeader(http.StatusNoContent)
+	default:
+		d.Log.InfoContext(r.Context(), "a post was mailed", "host", host.Name, "message_ids", sent)
+		w.WriteHeader(http.StatusAccepted)
+	}
+}
+
+// handle mails a post by the rules, and says which messages that made.
+func (d *door) handle(w http.ResponseWriter, r *http.Request, host Host) ([]c3po.MessageID, error) {
+	body, err := d.body(w, r)
+	if err != nil {
+		return nil, err
+	}
+	if !host.proves(d.Secrets[host.Name], r.Header, body) {
+		return nil, refusal{http.StatusUnauthorized, "the secret is not the one that is set here"}
+	}
+	told, err := host.read(r.Header, body)
+	if err != nil {
+		return nil, refusal{http.StatusUnprocessableEntity, "this cannot be read: " + err.Error()}
+	}
+	if told == nil {
+		return nil, nil
+	}
+	if age := d.Now().Sub(told.At); age > maxAge || age < -maxAge {
+		return nil, refusal{http.StatusGone, "what this tells happened too long ago"}
+	}
+	return d.mail(r.Context(), host, told, body)
+}
+
+// body reads a post that is small enough, while not too many others are read.
+func (d *door) body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind != "application/json" {
+		return nil, refusal{http.StatusUnsupportedMediaType, "choose application/json as the content type"}
+	}
+	select {
+	case d.reading <- struct{}{}:
+		defer func() { <-d.reading }()
+	default:
+		return nil, refusal{http.StatusServiceUnavailable, "too many posts at once"}
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBytes))
+	var tooLong *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLong):
+		return nil, refusal{http.StatusRequestEntityTooLarge, "this is too large"}
+	case err != nil:
+		return nil, refusal{http.StatusBadRequest, "this was cut short"}
+	}
+	return body, nil
+}
+
+// mail sends what is told to everybody whose rule it meets. The key is made of what is
+// signed: a post that comes twice, under whatever number, is one message.
+func (d *door) mail(ctx context.Context, host Host, told *Told, body []byte) ([]c3po.MessageID, error) {
+	metadata, err := json.Marshal(map[string]string{"source": host.Name, "repository": told.Repository, "url": told.URL})
+	if err != nil {
+		return nil, err
+	}
+	noReply := false
+	var sent []c3po.MessageID
+	for _, target := range d.targets(told) {
+		sum := sha256.Sum256(append([]byte(target+"\n"), body...))
+		receipt, err := d.Sender.SendMessage(ctx, c3po.SendInput{
+			Target: target, Message: told.message(), ExpectsReply: &noReply, Metadata: metadata, ClientKey: host.Name + "-" + hex.EncodeToString(sum[:16]),
+		})
+		if err != nil {
+			return nil, err
+		}
+		sent = append(sent, receipt.ID)
+	}
+	return sent, nil
+}
+
+// mentions says whether a text mentions the name: as a word, whatever its case.
+func (d *door) mentions(text string) bool {
+	if d.Mention == "" {
+		return false
+	}
+	text, name := strings.ToLower(text), strings.ToLower(d.Mention)
+	for at := 0; ; {
+		i := strings.Index(text[at:], name)
+		if i < 0 {
+			return false
+		}
+		begin, end := at+i, at+i+len(name)
+		if (begin == 0 || !partOfName(text[begin-1])) && (end == len(text) || !partOfName(text[end])) {
+			return true
+		}
+		at = end
+	}
+}
+
+func partOfName(b byte) bool {
+	return b == '-' || b == '_' || b >= '0' && b <= '9' || b >= 'a' && b <= 'z'
+}
