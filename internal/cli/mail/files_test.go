@@ -1,6 +1,7 @@
 package mail
 
 import (
+	"context"
 	"errors"
 	"io"
 	"os"
@@ -9,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/c3po-dev/c3po/internal/cli/console"
+	"github.com/c3po-dev/c3po/internal/client"
 	"github.com/c3po-dev/c3po/internal/text/sanitise"
 )
 
@@ -155,5 +158,20 @@ func TestWhatAKilledSaveHasLeftIsRemovedLater(t *testing.T) {
 	left, err := os.ReadDir(dir)
 	if err != nil || len(left) != 2 || left[0].Name() != partPrefix+"new" || left[1].Name() != "mine" {
 		t.Errorf("left are %v, %v", left, err)
+	}
+}
+
+func TestAnInterruptedUploadSaysThatNothingWasSent(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "run.log")
+	if err := os.WriteFile(path, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, interrupt := context.WithCancel(t.Context())
+	interrupt()
+	_, err := upload(ctx, client.New(client.Config{URL: "http://127.0.0.1:1", AgentID: "alice"}), []string{path})
+	ended, ok := errors.AsType[*console.EndedError](err)
+	if !ok || ended.Code != console.ExitInterrupted || !strings.Contains(ended.Cause.Error(), "nothing was sent") {
+		t.Errorf("upload = %v", err)
 	}
 }

@@ -79,7 +79,7 @@ func TestNoFileIsLostOrDamagedWhileProcessesAreKilled(t *testing.T) {
 			svc := client.New(client.Config{URL: coordinators[w%nodes].URL(), AgentID: c3po.AgentID(fmt.Sprintf("writer-%d", w))})
 			for n := w; n < files; n += writers {
 				// From a kilobyte up, and few large ones.
-				size := 1024 * math.Pow(float64(largest)/1024, math.Pow(float64(n)/float64(files-1), 2))
+				size := 1024 * math.Pow(float64(largest)/1024, math.Pow(float64(n)/float64(files-1), 6))
 				data := content(uint64(n), int(size))
 				m, err := sendFile(ctx, svc, n, data)
 				if err != nil {
