@@ -2,6 +2,7 @@ package hook
 
 import (
 	"encoding/json"
+	"regexp"
 	"strings"
 )
 
@@ -142,18 +143,22 @@ func Allow() string {
 	return encode(output{Specific: &specific{Event: PreToolUse, Permission: "allow", Reason: "c3po was installed for this"}})
 }
 
-// ourTools is what Claude Code puts before the names of our tools.
-const ourTools = "mcp__plugin_c3po_c3po__"
+// ourPrefix is what Claude Code puts before the names of our tools: plugin and server.
+const ourPrefix = "mcp__plugin_c3po_c3po__"
+
+// ourTools are those that a model has a use for. Two underscores would begin another part of the
+// name, of a server that is not ours; those with a digit are for Claude Code itself to call.
+var ourTools = regexp.MustCompile("^" + ourPrefix + "[a-z]+(_[a-z]+)*$")
 
 // PromptTool is what Claude Code calls in the place of a dialog while nobody sits at it, and
 // ClaudePromptTool its name there.
 const (
 	PromptTool       = "c3po_approve"
-	ClaudePromptTool = ourTools + PromptTool
+	ClaudePromptTool = ourPrefix + PromptTool
 )
 
 // Ours says that a tool is one of ours.
-func Ours(tool string) bool { return strings.HasPrefix(tool, ourTools) }
+func Ours(tool string) bool { return ourTools.MatchString(tool) }
 
 // PlanMode is the mode in which Claude Code asks about every tool.
 const PlanMode = "plan"

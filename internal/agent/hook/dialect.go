@@ -105,7 +105,19 @@ func copilotMay(tool string, input json.RawMessage) bool {
 	return tool == "bash" && json.Unmarshal(input, &shell) == nil && strings.TrimSpace(shell.Command) == Waiting
 }
 
-// Allow lets a tool run of which Read says that it is ours.
+// May says that a tool is one of ours, by the name that the client gives it. Nothing else is
+// allowed by us, whatever a hook's configuration lets through.
+func (by Dialect) May(e Event) bool {
+	switch {
+	case by.IsClaude():
+		return Ours(e.ToolName)
+	case by == Copilot:
+		return copilotMay(e.ToolName, json.RawMessage(e.Input))
+	}
+	return false
+}
+
+// Allow lets a tool run that is ours.
 func (by Dialect) Allow() string {
 	if by == Copilot {
 		return `{"permissionDecision":"allow","permissionDecisionReason":"c3po was installed for this"}`
@@ -148,7 +160,7 @@ func (by Dialect) Read(name string, data []byte) (Event, bool) {
 			return Event{}, false
 		}
 		event.SessionID, event.ToolName, event.Input = cmp.Or(own.Session, event.SessionID), own.Tool, own.Asked
-		if Editing(own.Tool) && len(own.Input) > 0 {
+		if (Editing(own.Tool) || name == "preToolUse") && len(own.Input) > 0 {
 			_ = event.Input.UnmarshalJSON(own.Input) // which takes anything
 		}
 		if name == "preToolUse" && len(event.Edits()) == 0 && !copilotMay(own.Tool, own.Input) {

@@ -121,8 +121,12 @@ func (s *Server) noteWhileOff(event hook.Event) {
 	}
 }
 
-// allow lets a tool of ours run, also when c3po is off: the tool says so then.
+// allow lets a tool of ours run, also when c3po is off: the tool says so then. About every other
+// tool it says nothing, also if a client calls the hook for one: nobody was asked about that.
 func (s *Server) allow(event hook.Event) string {
+	if !s.dialect.May(event) {
+		return "{}"
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if event.AgentID != "" && event.ToolUseID != "" {

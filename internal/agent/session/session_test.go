@@ -173,7 +173,7 @@ func TestWhatASubagentSendsOrAnswersSaysSo(t *testing.T) {
 	r := start(t, coordinator(t).URL(), "box:1:1")
 	r.prompt()
 	r.send("web", "hello") // makes web known
-	r.hook(hook.Event{Name: hook.PreToolUse, SessionID: "s1", ToolUseID: "u1", AgentID: "a7", AgentType: "Explore"})
+	r.hook(hook.Event{Name: hook.PreToolUse, SessionID: "s1", ToolName: "mcp__plugin_c3po_c3po__send_message", ToolUseID: "u1", AgentID: "a7", AgentType: "Explore"})
 	r.call("u1", "send_message", map[string]any{"target": "web", "message": "from below", "metadata": map[string]int{"n": 1}})
 	r.call("u2", "send_message", map[string]any{"target": "web", "message": "from above"})
 	pending, err := r.as("web").Pending(t.Context(), c3po.PendingInput{})
@@ -188,11 +188,27 @@ func TestWhatASubagentSendsOrAnswersSaysSo(t *testing.T) {
 		t.Errorf("the parent's carries %s", pending.Messages[1].Metadata)
 	}
 	question := r.send("web", "who answers?")
-	r.hook(hook.Event{Name: hook.PreToolUse, SessionID: "s1", ToolUseID: "u3", AgentID: "a7", AgentType: "Explore"})
+	r.hook(hook.Event{Name: hook.PreToolUse, SessionID: "s1", ToolName: "mcp__plugin_c3po_c3po__reply", ToolUseID: "u3", AgentID: "a7", AgentType: "Explore"})
 	r.call("u3", "reply", map[string]any{"message_id": question.ID, "response": "from below"})
 	got, err := r.as("web").WaitForMessage(t.Context(), c3po.WaitInput{MessageID: question.ID, Timeout: 5})
 	if err != nil || string(got.Metadata) != `{"via_subagent":"Explore"}` {
 		t.Errorf("the subagent's answer carries %s, %v", got.Metadata, err)
+	}
+}
+
+// Attack: a hook that is called for every tool has one run that nobody was asked about
+func TestAHookAllowsNoToolButOurs(t *testing.T) {
+	t.Parallel()
+	r := start(t, coordinator(t).URL(), "box:1:1")
+	r.prompt()
+	for tool, want := range map[string]bool{
+		"mcp__plugin_c3po_c3po__reply": true, "": false, "Bash": false, "Read": false, "mcp__other__reply": false, "x_mcp__plugin_c3po_c3po__reply": false,
+		"mcp__plugin_c3po_c3po__": false, "mcp__plugin_c3po_c3po__other__tool": false, "mcp__plugin_c3po_c3po__c3po_hook": false, hook.ClaudePromptTool: false, "MCP__PLUGIN_C3PO_C3PO__reply": false,
+	} {
+		text := r.hook(hook.Event{Name: hook.PreToolUse, SessionID: "s1", ToolName: tool, ToolUseID: "u1"})
+		if got := strings.Contains(text, `"allow"`); got != want || !want && text != "{}" {
+			t.Errorf("%q is answered %s", tool, text)
+		}
 	}
 }
 

@@ -22,6 +22,9 @@ const (
 	sessionEnd       = "SessionEnd"
 )
 
+// ourTool is one of our tools, as Claude Code calls it.
+const ourTool = "mcp__plugin_c3po_c3po__ping"
+
 // hook tries one hook by what it is there for: most tell a session of its mail,
 // one reports that mail was taken.
 func (s *session) hook(ctx context.Context, h Hook) (c3po.MessageID, string, error) {
@@ -34,7 +37,7 @@ func (s *session) hook(ctx context.Context, h Hook) (c3po.MessageID, string, err
 	case postToolUse:
 		return s.reports(ctx, h)
 	}
-	text, err := s.fire(ctx, h, event{"session_id": newSession(), "tool_use_id": "verify", "reason": "other"})
+	text, err := s.fire(ctx, h, event{"session_id": newSession(), "tool_use_id": "verify", "tool_name": ourTool, "reason": "other"})
 	if err != nil {
 		return "", "", err
 	}
