@@ -3,8 +3,11 @@ package auth
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -76,6 +79,13 @@ func (k *Keeper) OfferPasskey(ctx context.Context, caller c3po.Caller, site stri
 	return c3po.PasskeyOffer{ID: id, Options: passkey.CreationOptions(site, challenge(id, offerText), k.vault.publicKeys())}, nil
 }
 
+// fingerprint is of what a passkey's signatures are checked with, and of where it works. It is
+// signed with the name, so that the store can put no other key in its place.
+func fingerprint(key passkey.Key) string {
+	sum := sha256.Sum256([]byte(key.Site + "\x00" + string(key.Public)))
+	return hex.EncodeToString(sum[:])
+}
+
 // offerText is what the record of an offer holds instead of an act.
 const offerText = "a new passkey"
 
@@ -90,16 +100,24 @@ func (k *Keeper) AddPasskey(ctx context.Context, caller c3po.Caller, in c3po.Pas
 		return c3po.Passkeys{}, c3po.Errorf(c3po.InvalidRequest, "a passkey's name is plain text of at most %d characters", maxPasskeyName).
 			Suggest("Name it after what holds it, for example: phone.")
 	}
+	if err := k.vault.refresh(ctx, k.store, k.now()); err != nil {
+		return c3po.Passkeys{}, err
+	}
 	k.vault.mu.Lock()
 	pages := k.vault.pages
+	taken := slices.ContainsFunc(k.vault.live(), func(held heldKey) bool { return strings.EqualFold(held.Name, name) })
 	k.vault.mu.Unlock()
+	if taken {
+		return c3po.Passkeys{}, c3po.Errorf(c3po.InvalidRequest, "you have a passkey of this name, and could not tell the two apart").
+			Suggest("Give this one another name.")
+	}
 	key, err := passkey.Register(pages, challenge(in.ID, offerText), in.Credential)
 	if err != nil {
 		return c3po.Passkeys{}, c3po.Because(err, c3po.InvalidRequest, "the browser's new passkey can't be used: "+err.Error()).
 			Suggest("Try again on one of the dashboard's own addresses: %s.", strings.Join(pages, ", "))
 	}
 	held := heldKey{Key: key, Name: name, Created: k.now().UTC()}
-	ctx, err = k.changePasskey(ctx, caller, opAddPasskey, &held, map[string]string{"id": keyName(key.ID), "name": name})
+	ctx, err = k.changePasskey(ctx, caller, opAddPasskey, &held, map[string]string{"id": keyName(key.ID), "name": name, "key": fingerprint(key)})
 	if err != nil {
 		return c3po.Passkeys{}, err
 	}

@@ -140,9 +140,9 @@ func put(ctx context.Context, store Store, name string, held any) error {
 func (v *vault) see(id string, held heldKey, first bool) {
 	known, have := v.keys[id]
 	switch {
-	case first || !have && len(v.live()) == 0, !have && v.agreed("passkey_add", id, held.By):
+	case first || !have && len(v.live()) == 0, !have && v.agreed(opAddPasskey, id, held):
 		v.keys[id] = held
-	case have && !known.Removed && held.Removed && v.agreed("passkey_remove", id, held.By):
+	case have && !known.Removed && held.Removed && v.agreed(opRemovePasskey, id, held):
 		v.keys[id] = held
 	}
 }
@@ -162,18 +162,24 @@ func (v *vault) seeReset(at time.Time, first bool, now time.Time) {
 }
 
 // agreed says that the holder of a known passkey has signed that this is done to a passkey.
-func (v *vault) agreed(operation, id string, by *endorsement) bool {
+func (v *vault) agreed(operation, id string, held heldKey) bool {
+	by := held.By
 	if by == nil {
 		return false
 	}
 	var act c3po.Act
 	var about struct {
-		ID string `json:"id"`
+		ID   string `json:"id"`
+		Name string `json:"name"`
+		Key  string `json:"key"`
 	}
 	if json.Unmarshal([]byte(by.Act), &act) != nil || json.Unmarshal(act.Arguments, &about) != nil {
 		return false
 	}
-	if act.Operation != operation || about.ID != id {
+	if act.Operation != operation || about.ID != id || about.Name != held.Name {
+		return false
+	}
+	if operation == opAddPasskey && (about.Key != fingerprint(held.Key) || keyName(held.ID) != id) {
 		return false
 	}
 	_, err := passkey.Verify(v.pages, challenge(by.Proof, by.Act), []byte(by.Signature), v.publicKeys())

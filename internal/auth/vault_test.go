@@ -84,16 +84,29 @@ func TestAPasskeyThatAnotherCoordinatorAddedCountsIfAKnownOneSignedForIt(t *test
 	if err := v.refresh(t.Context(), store, now); err != nil {
 		t.Fatal(err)
 	}
-	act := `{"operation":"passkey_add","space":"main","arguments":{"id":"` + keyName(second.ID) + `"}}`
 	held := heldOf(second)
+	act := `{"operation":"passkey_add","space":"main","arguments":{"id":"` + keyName(second.ID) + `","name":"key","key":"` + fingerprint(held.Key) + `"}}`
 	held.By = &endorsement{Proof: "p", Act: act, Signature: string(first.Sign(keyName(challenge("p", act)), "localhost", page))}
+	look := func(want int) {
+		t.Helper()
+		now = now.Add(2 * vaultAge)
+		if err := v.refresh(t.Context(), store, now); err != nil {
+			t.Fatal(err)
+		}
+		if live := v.live(); len(live) != want {
+			t.Errorf("the passkeys are %+v", live)
+		}
+	}
+	// The signature is for that key and that name alone.
+	swapped, renamed := held, held
+	swapped.Public = authenticator.New().Public()
+	renamed.Name = "phone"
+	for _, changed := range []heldKey{swapped, renamed} {
+		store.write(t, keyName(second.ID), changed)
+		look(1)
+	}
 	store.write(t, keyName(second.ID), held)
-	if err := v.refresh(t.Context(), store, now.Add(2*vaultAge)); err != nil {
-		t.Fatal(err)
-	}
-	if live := v.live(); len(live) != 2 {
-		t.Errorf("the passkeys are %+v", live)
-	}
+	look(2)
 }
 
 func FuzzNoTextIsASignature(f *testing.F) {
