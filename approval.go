@@ -6,7 +6,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"strconv"
 	"time"
+	"unicode/utf16"
+	"unicode/utf8"
 )
 
 // ApprovalInput asks the person whether a coding agent may use a tool, once.
@@ -48,6 +51,7 @@ type Verdict struct {
 	Hash    string    `json:"hash"`
 	Session string    `json:"session"`
 	Request string    `json:"request"`
+	Folder  string    `json:"folder,omitempty"`
 	Expires time.Time `json:"expires"`
 }
 
@@ -87,9 +91,9 @@ func (v Verdict) Decision() string {
 }
 
 // IsFor says that the verdict decides this request of this session, for this tool with
-// this input, and is still good.
+// this input in this folder, and is still good.
 func (v Verdict) IsFor(a Approval, now time.Time) bool {
-	return v.Hash != "" && v.Hash == a.Hash && v.Session == a.Session && v.Request == a.Request && v.Request != "" && now.Before(v.Expires) && v.Expires.Equal(a.Expires)
+	return v.Hash != "" && v.Folder == a.Folder && v.Hash == a.Hash && v.Session == a.Session && v.Request == a.Request && v.Request != "" && now.Before(v.Expires) && v.Expires.Equal(a.Expires)
 }
 
 // ApprovalHash is the fingerprint of a tool with its exact input. The order and spacing
@@ -108,6 +112,10 @@ func ApprovalHash(tool string, input json.RawMessage) (string, error) {
 
 // canonicalJSON writes an object with its fields in order and its numbers as they are.
 func canonicalJSON(input json.RawMessage) ([]byte, error) {
+	if !utf8.Valid(input) || halfCharacter(input) {
+		return nil, Errorf(InvalidRequest, "the input of a tool has half a character, which programs read as different ones").
+			Suggest("Have it decided at the terminal.")
+	}
 	decoder := json.NewDecoder(bytes.NewReader(input))
 	decoder.UseNumber()
 	var object map[string]any
@@ -119,6 +127,40 @@ func canonicalJSON(input json.RawMessage) ([]byte, error) {
 			Suggest("Have it decided at the terminal.")
 	}
 	return json.Marshal(object)
+}
+
+// halfCharacter says that a text of valid JSON escapes one half of a surrogate pair. All such
+// halves are read as the same character, so that two inputs would have one fingerprint.
+func halfCharacter(input []byte) bool {
+	for i := 0; i+1 < len(input); i++ {
+		if input[i] != '\\' {
+			continue
+		}
+		i++
+		if input[i] != 'u' {
+			continue
+		}
+		unit, ok := escapedUnit(input[i-1:])
+		switch {
+		case !ok || !utf16.IsSurrogate(unit):
+		default:
+			low, ok := escapedUnit(input[min(i+5, len(input)):])
+			if !ok || utf16.DecodeRune(unit, low) == utf8.RuneError {
+				return true
+			}
+			i += 6
+		}
+	}
+	return false
+}
+
+// escapedUnit reads \uXXXX.
+func escapedUnit(text []byte) (rune, bool) {
+	if len(text) < 6 || text[0] != '\\' || text[1] != 'u' {
+		return 0, false
+	}
+	unit, err := strconv.ParseUint(string(text[2:6]), 16, 16)
+	return rune(unit), err == nil
 }
 
 // repeatedField finds a field that one object of valid JSON has twice. Programs differ in

@@ -64,6 +64,9 @@ type Act struct {
 	Kind     Kind    `json:"kind,omitempty"`
 	Question string  `json:"question,omitempty"`
 	Answer   string  `json:"answer,omitempty"`
+	// For an answer to an approval: what it decides, with the hash of the exact tool and input,
+	// the session and the request.
+	Verdict *Verdict `json:"verdict,omitempty"`
 }
 
 // A Proof says that a person confirmed an act with a passkey.

@@ -36,6 +36,7 @@ type Trace struct {
 	ChainCost    *Cost      `json:"chain_cost,omitempty"` // what the conversation has cost, this and all that followed from it; missing: unknown
 	Deliveries   int        `json:"deliveries"`
 	Proof        *Proof     `json:"proof,omitempty"`        // its sender, a person, confirmed it with a passkey
+	Unproved     bool       `json:"unproved,omitempty"`     // it is in a person's name, and no passkey has confirmed it: it is withheld
 	GoesBackTo   *Word      `json:"goes_back_to,omitempty"` // what a person wrote and this follows from
 	// Of a pending message to an agent: when it reads mail that waits now, and since when
 	// its session is in the state which that follows from.
@@ -74,11 +75,13 @@ type Fact struct {
 
 // Answered is one reply to a message.
 type Answered struct {
-	ID      MessageID `json:"id"`
-	At      time.Time `json:"at"`
-	Proof   *Proof    `json:"proof,omitempty"`    // a person confirmed it with a passkey
-	Verdict string    `json:"verdict,omitempty"`  // what a person decided on an approval: allowed Bash once, denied Bash
-	MovedTo MessageID `json:"moved_to,omitempty"` // it hands the ticket over: the message that has it now
+	ID    MessageID `json:"id"`
+	At    time.Time `json:"at"`
+	Proof *Proof    `json:"proof,omitempty"` // a person confirmed it with a passkey
+	// Unproved is an answer in a person's name that no passkey has confirmed: it is withheld.
+	Unproved bool      `json:"unproved,omitempty"`
+	Verdict  string    `json:"verdict,omitempty"`  // what a person decided on an approval: allowed Bash once, denied Bash
+	MovedTo  MessageID `json:"moved_to,omitempty"` // it hands the ticket over: the message that has it now
 }
 
 // Audit is the result of fsck: what the counters say, what is really there,

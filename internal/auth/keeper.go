@@ -75,6 +75,7 @@ type Keeper struct {
 	pace     pacer
 	vault    vault
 	proofs   openProofs
+	vouched  vouchedActs
 
 	mu       sync.Mutex
 	cache    map[string]cached

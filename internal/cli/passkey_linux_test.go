@@ -179,7 +179,7 @@ func (i *intruder) request() c3po.MessageID {
 
 const (
 	answerPath = "/api/op/human_answer"
-	decides    = "answer a question, allow a permission"
+	decides    = "answer a question, allow a permission, take either out of your mailbox"
 	resumes    = "resume an agent or a paused conversation"
 	mints      = "make or replace a token, make an invitation"
 	relaxes    = "add or remove a passkey, relax the policy"
@@ -231,7 +231,7 @@ func (i *intruder) ways() []way {
 			return i.tcp("human", "POST", answerPath, answer(i.request()))
 		}
 	}
-	return []way{
+	return append(i.forgeries(), []way{
 		{"the command of the person", decides, func() answered { return i.command("c3po answer " + string(i.question()) + " --choice 1") }},
 		{"the same for a permission", decides, func() answered { return i.command("c3po answer " + string(i.request()) + " --choice 1") }},
 		{"the older command", decides, func() answered { return i.command("c3po human answer " + string(i.question()) + " yes") }},
@@ -285,7 +285,7 @@ func (i *intruder) ways() []way {
 			}
 			return i.tcp("human", "POST", "/api/passkeys", string(in))
 		}},
-	}
+	}...)
 }
 
 // cellOf is what the table says of a row under a policy.

@@ -8,19 +8,16 @@ import (
 	"github.com/c3po-dev/c3po/internal/store"
 )
 
-// describeAct adds to an answer of the person what it answers and with which words: both are
-// signed with it. What does not wait for an answer cannot be signed for, least of all a
+// describeAct adds to an answer of the person what it answers and with which words, and what it
+// decides if that is an approval: all of it is signed. What does not wait for an answer cannot be signed for, least of all a
 // question that is yet to come under an id that somebody guessed.
 func (s spaceHub) describeAct(ctx context.Context, act *c3po.Act) error {
-	var in c3po.AnswerInput
-	switch act.Operation {
-	case "human_answer", "reply":
-		var err error
-		if in, err = c3po.DecodeOpen[c3po.AnswerInput](act.Arguments); err != nil {
-			return err
-		}
-	default:
+	if !isAnswer(act.Operation) {
 		return nil
+	}
+	in, err := c3po.DecodeOpen[c3po.AnswerInput](act.Arguments)
+	if err != nil {
+		return err
 	}
 	entry, err := s.findQuestion(ctx, in.MessageID)
 	switch {
@@ -38,5 +35,9 @@ func (s spaceHub) describeAct(ctx context.Context, act *c3po.Act) error {
 	}
 	act.Asker, act.Kind, act.Question = entry.Message.FromAgent, entry.Message.Kind, entry.Message.Text()
 	act.Answer = cmp.Or(in.Choice, in.Response)
+	if approval, ok := entry.Message.Approval(); ok && act.Operation == "human_answer" {
+		verdict := verdictOn(approval, in.Choice != "" && in.Choice == c3po.AllowOnce)
+		act.Verdict = &verdict
+	}
 	return nil
 }

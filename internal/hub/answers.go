@@ -138,6 +138,7 @@ func (w *answerWait) readAnswers(ctx context.Context, entry store.Entry) (next c
 		case answer == nil:
 		case answer.Corrupt:
 			w.inbox.bury(ctx, *answer)
+		case answer.Message.Kind != c3po.KindReply: // which only who writes to Redis can bring about
 		default:
 			w.answer = answer
 			return "", nil

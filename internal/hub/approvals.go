@@ -58,7 +58,11 @@ func (a *Actor) RequestApproval(ctx context.Context, in c3po.ApprovalInput) (c3p
 		return c3po.ApprovalAsked{}, err
 	}
 	approval.Host = a.hostOf(records)
-	unlock := a.hub.approving.lock(a.space, a.id)
+	counted := a.id
+	if a.withoutSession() {
+		counted = ""
+	}
+	unlock := a.hub.approving.lock(a.space, counted)
 	defer unlock()
 	if asked, err := a.askedBefore(ctx, draft.Key, approval); err != nil || asked.MessageID != "" {
 		return asked, err
@@ -130,7 +134,11 @@ func (a *Actor) askedBefore(ctx context.Context, key string, again c3po.Approval
 	return c3po.ApprovalAsked{MessageID: entry.Message.ID, Hash: first.Hash, Expires: first.Expires}, nil
 }
 
-// roomForApproval refuses an agent with too many questions before the person already.
+// withoutSession says that nobody stands behind the caller's name: it can take any number of them.
+func (a *Actor) withoutSession() bool { return a.caller.Run == "" }
+
+// roomForApproval refuses an agent with too many questions before the person already. Callers
+// without a session share one place, whatever they call themselves.
 func (a *Actor) roomForApproval(ctx context.Context) error {
 	open, before := 0, int64(0)
 	for scanned := 0; scanned < maxScanned; scanned += ticketScan {
@@ -138,11 +146,23 @@ func (a *Actor) roomForApproval(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		var others []c3po.MessageID
 		for _, mark := range marks {
-			if from, to, _ := mark.ID.Split(); from == a.id && to == c3po.Human {
+			switch from, to, _ := mark.ID.Split(); {
+			case to != c3po.Human:
+			case from == a.id:
 				open++
+			case a.withoutSession():
+				others = append(others, mark.ID)
 			}
 			before = mark.Seq
+		}
+		if len(others) > 0 {
+			nobodys, err := a.requestsOfNobody(ctx, others)
+			if err != nil {
+				return err
+			}
+			open += nobodys
 		}
 		switch {
 		case open >= maxOpenApprovals:
@@ -153,6 +173,21 @@ func (a *Actor) roomForApproval(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// requestsOfNobody counts the requests among questions that callers without a session have asked.
+func (a *Actor) requestsOfNobody(ctx context.Context, ids []c3po.MessageID) (int, error) {
+	entries, err := a.hub.store.Messages(ctx, a.space, ids)
+	if err != nil {
+		return 0, err
+	}
+	count := 0
+	for _, entry := range entries {
+		if entry.Message.Kind == c3po.KindApproval && entry.Facts.AskedBy == "" {
+			count++
+		}
+	}
+	return count, nil
 }
 
 // stripes let one request of an agent after the other pass, so that many at once are counted.
@@ -170,7 +205,7 @@ func (s *stripes) lock(space c3po.Space, id c3po.AgentID) (unlock func()) {
 func (o outbox) approval(in c3po.ApprovalInput) (store.Draft, c3po.Approval, error) {
 	draft := store.Draft{
 		From: o.id, To: c3po.Human, Kind: c3po.KindApproval, Priority: c3po.Normal, ExpectsReply: true,
-		Choices: []string{c3po.AllowOnce, c3po.Deny}, Context: in.Reason, Within: approvalLife, Distinct: true,
+		Choices: approvalChoices(), Context: in.Reason, Within: approvalLife, Distinct: true,
 	}
 	approval := c3po.Approval{Tool: in.Tool, Input: in.Input, Session: in.Session, Request: in.Request, Folder: in.Folder}
 	if err := errors.Join(checkGiven("tool", in.Tool), checkGiven("session", in.Session), checkGiven("request", in.Request)); err != nil {
@@ -264,11 +299,17 @@ func (s spaceHub) judge(ctx context.Context, entry store.Entry, response string,
 	}
 	// One key for all answers: the store takes the first, and the same again.
 	draft.Key = "verdict:" + approval.Request
-	draft.Metadata, err = json.Marshal(c3po.Verdict{
-		Allow: chosen && response == c3po.AllowOnce, Tool: approval.Tool, Hash: approval.Hash, Session: approval.Session, Request: approval.Request, Expires: approval.Expires,
-	})
+	draft.Metadata, err = json.Marshal(verdictOn(approval, chosen && response == c3po.AllowOnce))
 	return draft, err
 }
+
+// verdictOn decides exactly what was asked.
+func verdictOn(a c3po.Approval, allow bool) c3po.Verdict {
+	return c3po.Verdict{Allow: allow, Tool: a.Tool, Hash: a.Hash, Session: a.Session, Request: a.Request, Folder: a.Folder, Expires: a.Expires}
+}
+
+// approvalChoices are what a person is offered.
+func approvalChoices() []string { return []string{c3po.AllowOnce, c3po.Deny} }
 
 // decidedSo says that a request was decided in these words: whoever repeats them did not
 // hear that they were taken.

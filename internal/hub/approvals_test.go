@@ -85,7 +85,7 @@ func TestAnAgentHasAtMostTwentyRequestsBeforeThePerson(t *testing.T) {
 	h := build(t)
 	h.enter("api")
 	ask := func(from c3po.AgentID, n int) (c3po.ApprovalAsked, error) {
-		return h.as(from).RequestApproval(t.Context(), touching("x", "s1", fmt.Sprint("r", n)))
+		return h.asRun(from, "run of "+string(from)).RequestApproval(t.Context(), touching("x", "s1", fmt.Sprint("r", n)))
 	}
 	var asking sync.WaitGroup
 	asked := make([]c3po.ApprovalAsked, 60)
@@ -111,6 +111,25 @@ func TestAnAgentHasAtMostTwentyRequestsBeforeThePerson(t *testing.T) {
 	must(ask("api", 102))(t)
 	_, err = ask("api", 103)
 	refused(t, err, c3po.InboxFull)
+}
+
+// Attack: a program without a session asks under one name after the other
+func TestCallersWithoutASessionHaveTwentyRequestsTogether(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	taken := 0
+	for n := range 40 {
+		name := c3po.AgentID(fmt.Sprint("api", n))
+		_, err := h.as(name).RequestApproval(t.Context(), touching("x", "s1", fmt.Sprint("r", n)))
+		switch {
+		case err == nil:
+			taken++
+		default:
+			refused(t, err, c3po.InboxFull)
+		}
+	}
+	same(t, "requests that were taken", taken, 20)
+	must(h.asRun("web", "run").RequestApproval(t.Context(), touching("x", "s1", "r100")))(t)
 }
 
 // Attack: the name of a tool, or a folder, poses as what c3po says
@@ -237,13 +256,18 @@ func TestAVerdictIsRefusedForAnythingElse(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return c3po.Approval{Tool: in.Tool, Input: in.Input, Hash: hash, Session: session, Request: request, Expires: expires}
+		return c3po.Approval{Tool: in.Tool, Input: in.Input, Hash: hash, Session: session, Request: request, Folder: in.Folder, Expires: expires}
 	}
 	granted := 0
 	for i := range 25 {
 		n := fmt.Sprint(i)
 		a := of("x"+n, "s"+n, "r"+n, now.Add(time.Minute))
-		v := c3po.Verdict{Allow: true, Hash: a.Hash, Session: a.Session, Request: a.Request, Expires: a.Expires}
+		v := c3po.Verdict{Allow: true, Hash: a.Hash, Session: a.Session, Request: a.Request, Folder: a.Folder, Expires: a.Expires}
+		elsewhere := a
+		elsewhere.Folder = "/"
+		if v.IsFor(elsewhere, now) {
+			granted++
+		}
 		if !v.IsFor(a, now) {
 			t.Fatalf("%+v is not for %+v", v, a)
 		}
@@ -256,7 +280,7 @@ func TestAVerdictIsRefusedForAnythingElse(t *testing.T) {
 			granted++
 		}
 	}
-	same(t, "replays that were granted, of 100", granted, 0)
+	same(t, "replays that were granted, of 125", granted, 0)
 }
 
 func TestTheHashIsOfToolAndExactInput(t *testing.T) {
@@ -276,7 +300,8 @@ func TestTheHashIsOfToolAndExactInput(t *testing.T) {
 			t.Errorf("%+v has the same hash", other)
 		}
 	}
-	for _, bad := range []string{`{"a":1,"a":1}`, `{"command":"ls","x":[{"y":[],"z":{"b":1,"\u0062":2}}]}`, ``, `[]`, `null`, `"x"`, `{} {}`, `{"a":`} {
+	same(t, "an escaped pair", hash("Bash", `{"a":"\ud83d\ude00 \\ud800"}`), hash("Bash", `{"a":"😀 \\ud800"}`))
+	for _, bad := range []string{`{"a":1,"a":1}`, `{"command":"ls","x":[{"y":[],"z":{"b":1,"\u0062":2}}]}`, ``, `[]`, `null`, `"x"`, `{} {}`, `{"a":`, `{"a":"\ud800"}`, `{"a":"\ud801"}`, `{"a":"\udc00"}`, `{"\ud800":1}`, `{"a":"\ud800\u0041"}`, `{"a":"\ud800\ud800\udc00"}`, `{"a":"x\\\ud800"}`, "{\"a\":\"\xff\"}"} {
 		if _, err := c3po.ApprovalHash("Bash", json.RawMessage(bad)); err == nil {
 			t.Errorf("%q has a hash", bad)
 		}

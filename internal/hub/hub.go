@@ -54,6 +54,9 @@ type Config struct {
 	// Proved lets a person's act through if it needs no proof or has one, and gives the
 	// context to go on with. It may be nil.
 	Proved func(ctx context.Context, caller c3po.Caller, act c3po.Act, describe func(context.Context, *c3po.Act) error) (context.Context, error)
+	// Notary says which of the messages in a person's name that person has signed. If nil, the
+	// store is believed.
+	Notary Notary
 	// Acted is called after each operation that belongs in the audit, with the caller, the
 	// agent it acted as, and what a person decided by it if that was an approval. It may be nil.
 	Acted func(ctx context.Context, caller c3po.Caller, as c3po.AgentID, o c3po.Operation, arguments []byte, decided string)
@@ -64,7 +67,8 @@ type Config struct {
 // A Hub serves every space of its store. It needs Run beside it: without that
 // notes stay unwritten, leases lapse and nothing expires.
 type Hub struct {
-	store     node.FreshStore
+	store     vouchedStore
+	notary    Notary
 	limits    c3po.Limits
 	host      string
 	info      c3po.ServerInfo
@@ -133,8 +137,10 @@ func New(c Config) *Hub {
 	calls := node.NewLastCalls(c.Limits)
 	presence := node.NewPresence(c.Store, c.Log, c.Node, c.Limits.NodeLease, c.Stopped)
 	fresh := node.NewFreshStore(c.Store, calls, presence, c.Watches)
+	vouched := vouchedStore{fresh, c.Notary}
 	h := &Hub{
-		store:    fresh,
+		store:    vouched,
+		notary:   c.Notary,
 		host:     c.Host,
 		limits:   c.Limits,
 		info:     c3po.ServerInfo{Version: c.Version, Commit: c.Commit, Features: features, Node: c.Node, Schema: store.Schema, Auth: c.Auth},
@@ -155,7 +161,7 @@ func New(c Config) *Hub {
 	h.notes = node.NewNotes(fresh, c.Log, h.lastCalls)
 	h.marks = node.NewMarks(fresh, c.Log, c.Meter, c.Limits.CompareEvery, h.forgetSpace)
 	h.deadlines = node.NewDeadlines(h.lapse)
-	h.notices = node.NewNotices(fresh, c.Log, c.Notifier)
+	h.notices = node.NewNotices(vouched, c.Log, c.Notifier)
 	h.wakes = node.NewWakes(fresh, c.Log, h.marks, c.Limits.CompareEvery)
 	return h
 }

@@ -189,7 +189,8 @@ func (a *Actor) HumanShow(ctx context.Context, in c3po.MessageInput) (c3po.Quest
 		return c3po.Question{}, err
 	}
 	if len(answers) > 0 && !answers[0].Corrupt {
-		q.Reply = &answers[0].Message
+		reply := disclosed(answers[0])
+		q.Reply = &reply
 	}
 	return q, nil
 }
@@ -239,8 +240,8 @@ func (a *Actor) HumanAnswer(ctx context.Context, in c3po.AnswerInput) (c3po.Mess
 		}
 	}
 	answer, err := a.outbox.answer(ctx, in.MessageID, in.Response, store.ReplyStep{Draft: draft, ResumeTo: true})
-	if verdict, ok := answer.Verdict(); ok && err == nil {
-		a.decided = verdict.Decision()
+	if approval, ok := entry.Message.Approval(); ok && err == nil {
+		a.decided = verdictOn(approval, in.Choice != "" && in.Response == c3po.AllowOnce).Decision()
 	}
 	return answer, err
 }

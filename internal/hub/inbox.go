@@ -229,8 +229,34 @@ func (a *Actor) AckMessages(ctx context.Context, in c3po.AckInput) (c3po.AckResu
 	if err := a.hub.checkIDs(in.MessageIDs); err != nil {
 		return c3po.AckResult{}, err
 	}
+	if err := a.inbox.keepQuestions(ctx, in.MessageIDs); err != nil {
+		return c3po.AckResult{}, err
+	}
 	outcomes, err := a.inbox.ackAll(ctx, in.MessageIDs)
 	return a.inbox.recordAcked(ctx, in.MessageIDs, outcomes, err)
+}
+
+// keepQuestions refuses to end a question to the person without the answer that needs their
+// passkey: with a token alone it would be gone before they saw it.
+func (box *inbox) keepQuestions(ctx context.Context, ids []c3po.MessageID) error {
+	if box.id != c3po.Human || box.hub.notary == nil {
+		return nil
+	}
+	demanded, err := box.hub.notary.Demands(ctx, "human_answer")
+	if err != nil || !demanded {
+		return err
+	}
+	entries, err := box.hub.store.Messages(ctx, box.space, ids)
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		if entry.Message.AsksPerson() && entry.State == c3po.StatePending {
+			return c3po.Errorf(c3po.Forbidden, "%s is a question, and ends with an answer that needs your passkey", entry.Message.ID).
+				Suggest("Answer it with human_answer.")
+		}
+	}
+	return nil
 }
 
 // Received records what the caller's client has provably taken, and up to where

@@ -103,15 +103,18 @@ func (me *identity) ownPart(ctx context.Context, thread string, after int64, mos
 }
 
 // threadPage cuts a page by count and by size.
-func (s spaceHub) threadPage(entries []store.Entry, limit int) c3po.MessageList {
+func (me *identity) threadPage(entries []store.Entry, limit int) c3po.MessageList {
 	list := c3po.MessageList{Messages: []c3po.Message{}}
 	bytes := 0
 	for _, entry := range entries {
-		if len(list.Messages) == limit || len(list.Messages) > 0 && bytes >= s.hub.limits.PageBytes {
+		if len(list.Messages) == limit || len(list.Messages) > 0 && bytes >= me.hub.limits.PageBytes {
 			list.Next = formatCursor(threadCursor, list.Messages[len(list.Messages)-1].Seq)
 			break
 		}
 		m := entry.Message
+		if me.caller.SeesAll() {
+			m = disclosed(entry)
+		}
 		m.BodyGone = entry.BodyGone || entry.Corrupt
 		bytes += entry.Facts.Bytes
 		list.Messages = append(list.Messages, m)
@@ -172,7 +175,7 @@ func (s spaceHub) proofs(ctx context.Context, answers []c3po.Answered) error {
 			return err
 		}
 		if entry != nil {
-			answers[i].Proof = entry.Message.Proof
+			answers[i].Proof, answers[i].Unproved = entry.Message.Proof, entry.Withheld != ""
 			if verdict, ok := entry.Message.Verdict(); ok {
 				answers[i].Verdict = verdict.Decision()
 			}
@@ -215,6 +218,7 @@ func life(e store.Entry) c3po.Trace {
 		Answered:   append([]c3po.Answered{}, e.Facts.Answers...),
 		Deliveries: deliveries(e),
 		Proof:      m.Proof,
+		Unproved:   e.Withheld != "",
 		GoesBackTo: m.GoesBackTo,
 	}
 	for _, note := range e.Facts.Notified {

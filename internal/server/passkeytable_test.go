@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"fmt"
 	"net/http"
 	"os"
 	"strings"
@@ -59,7 +60,7 @@ func TestATokenAloneDoesWhatTheTableSays(t *testing.T) {
 		}
 	}
 	tries := map[string][]try{
-		"answer a question, allow a permission": {
+		"answer a question, allow a permission, take either out of your mailbox": {
 			func(p *prover) (int, string) {
 				return p.send("POST", answerPath, answerOf(p.question(), "yes"), p.person)
 			},
@@ -68,6 +69,9 @@ func TestATokenAloneDoesWhatTheTableSays(t *testing.T) {
 			},
 			func(p *prover) (int, string) {
 				return p.send("POST", "/api/op/reply", `{"message_id":"`+string(p.question())+`","response":"yes"}`, p.admin, auth.AgentHeader, "human")
+			},
+			func(p *prover) (int, string) {
+				return p.send("POST", "/api/op/ack_messages", `{"message_ids":["`+string(p.request())+`"]}`, p.admin, auth.AgentHeader, "human")
 			},
 		},
 		"resume an agent or a paused conversation": {
@@ -136,7 +140,7 @@ func TestATokenAddsAPasskeyWhileThereIsNone(t *testing.T) {
 		person: g.mint(t, auth.Grant{Role: c3po.RoleHuman}).Secret,
 	}
 	for i, want := range []int{http.StatusOK, http.StatusForbidden} {
-		if status, text := p.enrol(authenticator.New(), "mine", ""); status != want {
+		if status, text := p.enrol(authenticator.New(), fmt.Sprint("mine ", i), ""); status != want {
 			t.Errorf("passkey %d is answered %d %s", i+1, status, text)
 		}
 	}

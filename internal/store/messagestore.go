@@ -123,6 +123,9 @@ type Entry struct {
 	Corrupt     bool // the body does not match its checksum; Message carries no text
 	BodyGone    bool
 	GivenBefore bool // of a post: the reader was given it before
+	// Withheld is what a message says that is in a person's name and that no passkey has
+	// confirmed. A store leaves it empty: it cannot know.
+	Withheld string
 }
 
 // Facts are the recorded life of a message.

@@ -51,13 +51,16 @@ export function factsOf(t: Trace): FactStep[] {
     {
       name: "answered",
       at: t.answered[0]?.at,
-      why: t.answered[0]?.verdict
-        ? `You ${t.answered[0].verdict}`
-        : t.answered[0]
-          ? "A reply is stored"
-          : t.expects_reply
-            ? "No reply is stored yet"
-            : "Its sender expects no reply",
+      bad: t.answered[0]?.unproved === true,
+      why: t.answered[0]?.unproved
+        ? "A reply in your name is stored, but no passkey has confirmed it: it is withheld"
+        : t.answered[0]?.verdict
+          ? `You ${t.answered[0].verdict}`
+          : t.answered[0]
+            ? "A reply is stored"
+            : t.expects_reply
+              ? "No reply is stored yet"
+              : "Its sender expects no reply",
     },
   ];
 }

@@ -26,6 +26,7 @@ export interface Act {
   asker?: AgentID;
   kind?: Kind;
   question?: string;
+  verdict?: Verdict;
 }
 
 export interface Agent {
@@ -60,6 +61,7 @@ export interface Answered {
   at: string;
   moved_to?: MessageID;
   proof?: Proof;
+  unproved?: boolean;
   verdict?: string;
 }
 
@@ -929,6 +931,7 @@ export interface Trace {
   stalled?: Fact;
   started?: Fact[];
   state_since?: string;
+  unproved?: boolean;
 }
 
 export interface Unregistered {
@@ -942,6 +945,16 @@ export interface Usage {
   input_tokens?: number;
   micro_usd?: number;
   output_tokens?: number;
+}
+
+export interface Verdict {
+  allow: boolean;
+  hash: string;
+  session: string;
+  request: string;
+  expires: string;
+  folder?: string;
+  tool?: string;
 }
 
 export type Visibility = "public" | "invite_only";

@@ -107,7 +107,7 @@ func sinceWhen(at *time.Time, now time.Time) string {
 
 // life puts the facts in the order in which they came about.
 func life(t c3po.Trace, from, to string) []occurrence {
-	all := []occurrence{{t.Accepted.At, "accepted from " + from + ", " + console.Worth(t.Accepted.Durability) + provedBy(t.Proof)}}
+	all := []occurrence{{t.Accepted.At, "accepted from " + from + ", " + console.Worth(t.Accepted.Durability) + provedBy(t.Proof) + withheld(t.Unproved)}}
 	for _, f := range t.Notified {
 		all = append(all, occurrence{f.At, to + " was told that there is mail" + where(f)})
 	}
@@ -135,13 +135,21 @@ func life(t c3po.Trace, from, to string) []occurrence {
 		if answer.Verdict != "" {
 			answered = "you " + console.Inline(answer.Verdict)
 		}
-		all = append(all, occurrence{answer.At, answered + provedBy(answer.Proof)})
+		all = append(all, occurrence{answer.At, answered + provedBy(answer.Proof) + withheld(answer.Unproved)})
 	}
 	if t.Ended != nil {
 		all = append(all, occurrence{t.Ended.At, console.Inline(t.State)})
 	}
 	slices.SortStableFunc(all, func(a, b occurrence) int { return a.at.Compare(b.at) })
 	return all
+}
+
+// withheld says what became of a message in the person's name that is not proved.
+func withheld(unproved bool) string {
+	if !unproved {
+		return ""
+	}
+	return ", in your name but confirmed by no passkey: it is withheld"
 }
 
 func provedBy(proof *c3po.Proof) string {
