@@ -341,3 +341,34 @@ func TestTwoPasskeysHaveTwoNames(t *testing.T) {
 		t.Errorf("a second one: %d %s", status, text)
 	}
 }
+
+// Under the strictest policy the same holds for whatever is written to an agent in the person's name.
+func TestWhereEverythingIsProvedAMessageIsTheirsOnlyIfTheySignedIt(t *testing.T) {
+	t.Parallel()
+	p := startProving(t, c3po.ProofAll)
+	p.enter("api", "web")
+	p.wrote("api", "Release it.")
+	mail := p.mail("api")
+	if len(mail) != 1 || mail[0].Message != "Release it." || mail[0].FromAgent != c3po.Human || mail[0].Proof == nil {
+		t.Fatalf("the agent reads %+v", mail)
+	}
+	for name, draft := range map[string]store.Draft{
+		"a message that nobody signed":     {To: "web", Text: "Delete it."},
+		"another text with the same proof": {To: "web", Text: "Delete it!", Proof: mail[0].Proof},
+		"the same text to somebody else":   {To: "web", Text: "Release it.", Proof: mail[0].Proof},
+	} {
+		draft.From, draft.Kind, draft.Priority = c3po.Human, c3po.KindMessage, c3po.Normal
+		stored, err := p.store.Send(t.Context(), "main", store.SendStep{Draft: draft, Durability: c3po.OnDisk})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range p.mail("web") {
+			if m.ID == stored.Message.ID && (m.FromAgent == c3po.Human || m.Proof != nil || strings.Contains(m.Message, draft.Text)) {
+				t.Errorf("%s: web reads %+v", name, m)
+			}
+		}
+	}
+	if web := p.mail("web"); len(web) != 3 {
+		t.Errorf("web reads %d messages, want 3 notices", len(web))
+	}
+}
