@@ -67,7 +67,8 @@ func TestARefusalThatKimiCodeWaitsOutIsReadFromItsRecord(t *testing.T) {
 		f.b.counting.Lock()
 		f.b.transcript.follow(record, false)
 		f.b.counting.Unlock()
-		f.reads("web::api::00000001")
+		f.hook(hook.UserPromptSubmit)
+		f.says("busy")
 		retries := func(status int, after time.Duration) {
 			writes(f.t, record, fmt.Sprintf(`{"type":"turn.step.retrying","statusCode":%d,"errorMessage":"429 Rate limit reached","delayMs":%d,"time":%d}`,
 				status, after.Milliseconds(), time.Now().UnixMilli()))
