@@ -73,3 +73,25 @@ func TestAnAgentThatSpeaksACPGoesOnWithItsConversationAndAnswersItsMail(t *testi
 		})
 	}
 }
+
+// usedUp is how Gemini's provider says that a quota of the day is used up.
+const usedUp = `{"error": {"code": 429, "message": "You exceeded your current quota.", "status": "RESOURCE_EXHAUSTED", "details": [{
+  "@type": "type.googleapis.com/google.rpc.QuotaFailure", "violations": [{"quotaId": "GenerateRequestsPerDayPerProjectPerModel"}]}]}}`
+
+// Gemini CLI has no hook for it, but by the protocol its turn fails with its words.
+//
+// Claims: C10
+func TestAnAgentWhoseTurnByACPFailsForItsQuotaIsOutOfQuota(t *testing.T) {
+	t.Parallel()
+	c := clientrig.Start(t)
+	r := &testAgent{Agent: c.Machine("").Agent("gemini", "api", done), c: c}
+	r.Model.Limited = func() *llm.RateLimit { return &llm.RateLimit{Body: usedUp} }
+	got := r.Run("", faultrig.Binary(t), "acp", "gemini", "--model", "gemini-2.5-flash", "Deal with your mail.")
+	if got.Code == 0 || !strings.Contains(got.Stderr, "daily quota") {
+		t.Errorf("%+v", got)
+	}
+	quota := c.Agent("api").OutOfQuota
+	if quota == nil || quota.Exact || !strings.Contains(quota.Evidence, "daily quota") {
+		t.Errorf("it is said to be %+v", quota)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/c3po-dev/c3po/internal/agent/hook"
 	"github.com/c3po-dev/c3po/internal/agent/session"
 	"github.com/c3po-dev/c3po/internal/cli/console"
+	"github.com/c3po-dev/c3po/internal/client"
 	"github.com/c3po-dev/c3po/internal/host/engine"
 	"github.com/c3po-dev/c3po/internal/runner/acp"
 )
@@ -35,7 +37,7 @@ the agent is kept in. agents.yaml has it as via: acp.`,
 		Args:   console.Arguments(2, 2, "CLIENT PROMPT"),
 		Hidden: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			client, known := acp.Named(args[0])
+			by, known := acp.Named(args[0])
 			if !known {
 				return c3po.Errorf(c3po.InvalidRequest, "%.80q does not speak the Agent Client Protocol", args[0]).
 					Suggest("These do: %s.", strings.Join(acp.Clients(), ", "))
@@ -49,11 +51,11 @@ the agent is kept in. agents.yaml has it as via: acp.`,
 				return err
 			}
 			turn := acp.Turn{
-				Command: client.Command, Folder: folder, Session: session, Model: model, Prompt: args[1],
+				Command: by.Command, Folder: folder, Session: session, Model: model, Prompt: args[1],
 				Said: a.Stdout, Stderr: a.Stderr,
 				Counted: func(pid int, session string, used c3po.Usage) { tellCounted(cmd.Context(), a, pid, session, used) },
 			}
-			if client.TakesTools {
+			if by.TakesTools {
 				turn.Tools = []string{self, "mcp"}
 			}
 			if steps {
@@ -66,6 +68,9 @@ the agent is kept in. agents.yaml has it as via: acp.`,
 					used = outcome.Usage.String()
 				}
 				fmt.Fprintf(a.Stderr, "\nsession %s, %s\n", console.Inline(outcome.Session), used)
+			}
+			if err != nil {
+				reportRefusal(cmd.Context(), a, err)
 			}
 			return err
 		},
@@ -110,4 +115,33 @@ func hasStarted(pid int) bool {
 		}
 	}
 	return false
+}
+
+// refusedTurnPause is how long an agent is out of quota whose client did not say until when:
+// its runner starts it for mail again after that.
+const refusedTurnPause = 5 * time.Minute
+
+// reportRefusal reports that the agent is out of quota, if that is why its turn has failed. Its
+// session has ended by then, and had no hook to hear it by. That it cannot be reported changes
+// nothing for who reads the failure.
+func reportRefusal(ctx context.Context, a *console.Console, failure error) {
+	now := time.Now()
+	refusal, ok := hook.Event{Name: hook.StopFailure, Said: failure.Error()}.RefusedForQuota(now)
+	if !ok {
+		return
+	}
+	_, id, err := agentHere(a)
+	if err != nil {
+		return
+	}
+	cfg, err := a.ClientConfig(id)
+	if err != nil {
+		return
+	}
+	cfg.ClientName = "acp"
+	left, exact := refusal.Until.Sub(now), !refusal.Until.IsZero()
+	if !exact {
+		left = refusedTurnPause
+	}
+	_, _ = client.New(cfg).Received(ctx, c3po.ReceivedInput{Quota: &c3po.QuotaReport{RetryInMS: max(1, left.Milliseconds()), Exact: exact, Evidence: refusal.Evidence}})
 }

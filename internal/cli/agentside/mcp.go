@@ -127,15 +127,9 @@ type unclosed struct{ io.Writer }
 func (unclosed) Close() error { return nil }
 
 func sessionConfig(a *console.Console, r ClientRun, clientName string, waits client.Config) (session.Config, error) {
-	project, err := Project(a)
+	project, id, err := agentHere(a)
 	if err != nil {
 		return session.Config{}, err
-	}
-	id := c3po.AgentIDFromFolder(filepath.Base(project))
-	if a.As != "" {
-		if id, err = a.Named(); err != nil {
-			return session.Config{}, err
-		}
 	}
 	reach := func() (*client.Client, error) {
 		cfg, err := a.ClientConfig(id)
@@ -190,6 +184,18 @@ func sessionConfig(a *console.Console, r ClientRun, clientName string, waits cli
 		},
 		Log: slog.New(slog.NewTextHandler(a.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	}, nil
+}
+
+// agentHere is the agent of this folder, or the one that is named, and the folder.
+func agentHere(a *console.Console) (project string, id c3po.AgentID, err error) {
+	if project, err = Project(a); err != nil {
+		return "", "", err
+	}
+	if a.As != "" {
+		id, err = a.Named()
+		return project, id, err
+	}
+	return project, c3po.AgentIDFromFolder(filepath.Base(project)), nil
 }
 
 // Project is the folder the agent works in.
