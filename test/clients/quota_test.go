@@ -182,12 +182,12 @@ func TestAQueueMovesOnAndDirectMailWaitsWhenClaudeCodeIsOutOfQuota(t *testing.T)
 func TestARefusalThatAClientTellsOfMakesItOutOfQuota(t *testing.T) {
 	t.Parallel()
 	waits := func(time.Time) llm.RateLimit {
-		return llm.RateLimit{RetryAfter: 8 * time.Second, Message: "Rate limit reached"}
+		return llm.RateLimit{RetryAfter: 12 * time.Second, Message: "Rate limit reached"}
 	}
 	for name, how := range map[string]func(time.Time) llm.RateLimit{
 		"opencode": waits, "kimi": waits,
 		"copilot": func(until time.Time) llm.RateLimit {
-			return llm.RateLimit{RetryAfter: 8 * time.Second, Message: "Rate limit reached until " + until.UTC().Format(time.RFC3339)}
+			return llm.RateLimit{RetryAfter: 12 * time.Second, Message: "Rate limit reached until " + until.UTC().Format(time.RFC3339)}
 		},
 		"codex": func(until time.Time) llm.RateLimit {
 			return llm.RateLimit{Body: fmt.Sprintf(`{"error":{"type":"usage_limit_reached","message":"The usage limit has been reached","plan_type":"plus","resets_at":%d}}`, until.Add(20*time.Minute).Unix())}
@@ -195,7 +195,7 @@ func TestARefusalThatAClientTellsOfMakesItOutOfQuota(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			limit := &limitedModel{begin: make(chan struct{}), lasts: 6 * time.Second, how: how}
+			limit := &limitedModel{begin: make(chan struct{}), lasts: 10 * time.Second, how: how}
 			close(limit.begin)
 			r := newTestAgent(t, name, done)
 			r.Model.Limited = limit.refusal
