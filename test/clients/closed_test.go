@@ -35,6 +35,8 @@ type closedClient struct {
 	quit     string                        // what ends it, if the end of its terminal does not
 	limit    time.Duration                 // from mail to its first question to its model
 	reopen   []string                      // what a person gives it before the session's id to open that
+	refuses  string                        // what it shows, until R is pressed, while another process has the session
+	asks     bool                          // what it does before its first prompt is tried with it
 }
 
 // remembering is a model that answers its mail from what was said in its conversation, but
@@ -94,26 +96,28 @@ func (c closedClient) closed(t *testing.T) (*testAgent, clientrig.KeptSession) {
 	return r, r.listed()
 }
 
-// resumes wants mail to resume a closed session: it answers from what it knows, with the
+// answersInEachMode wants mail to resume the session: it answers from what it knows, with the
 // rights it was given, and ends.
-func (c closedClient) resumes(t *testing.T) {
-	t.Helper()
-	r, kept := c.closed(t)
-	for i, mode := range c.modes[:c.rounds()] {
-		r.C3PO("attend", "allow", "api", "--mode", mode)
-		if i == 0 {
-			r.attend()
-		}
-		c.answers(r, kept, mode, i+1)
-		_, err := os.Stat(filepath.Join(r.Folder, "made"))
-		if made, may := err == nil, mode == "bypassPermissions"; made != may {
-			t.Errorf("in mode %s it has run a command: %v", mode, made)
+func (a *closedAgent) answersInEachMode() {
+	a.T.Helper()
+	made := filepath.Join(a.Folder, "made")
+	a.Model.Script = a.remembering(made)
+	for _, mode := range a.modes[:a.rounds()] {
+		a.allows(mode)
+		a.answers(mode)
+		_, err := os.Stat(made)
+		if ran, may := err == nil, mode == "bypassPermissions"; ran != may {
+			a.T.Errorf("in mode %s it has run a command: %v", mode, ran)
 		}
 	}
-	if all := r.Glob(c.sessions); len(all) != 1 {
-		t.Errorf("it keeps %d conversations: %v", len(all), all)
+	conversations := map[string]bool{} // Gemini CLI begins another file for one that it resumes in another minute
+	for _, file := range a.Glob(a.sessions) {
+		conversations[file[strings.LastIndexByte(file, '-')+1:]] = true
 	}
-	r.c.Only("api", "web")
+	if len(conversations) != 1 {
+		a.T.Errorf("it keeps the conversations %v", conversations)
+	}
+	a.c.Only("api", "web")
 }
 
 // rounds is how many modes are tried: one of a client that takes long.
@@ -124,65 +128,36 @@ func (c closedClient) rounds() int {
 	return len(c.modes)
 }
 
-// answers wants mail to resume the session, for the time of that number.
-func (c closedClient) answers(r *testAgent, kept clientrig.KeptSession, mode string, starts int) {
-	t := r.T
+// answers wants mail to resume the session in a mode.
+func (a *closedAgent) answers(mode string) {
+	t := a.T
 	t.Helper()
-	r.c.Reached("api", "it is closed", c3po.ReachStarts)
-	before, sent := len(r.Model.Seen()), time.Now()
-	question := r.ask("Which port has the printer?")
+	a.c.Reached("api", "it is closed", c3po.ReachStarts)
+	starts, before, sent := a.listed().Starts, len(a.Model.Seen()), time.Now()
+	question := a.ask("Which port has the printer?")
 	if question.Reachability != c3po.ReachStarts || question.Recipient != c3po.Offline {
 		t.Errorf("the receipt says %s, %s", question.Recipient, question.Reachability)
 	}
-	r.c.Answered("web", question, "9100", 60)
-	faultrig.Hold(t, "from mail to the first model request of a resumed "+c.name, r.Model.Seen()[before].At.Sub(sent), c.limit)
+	a.c.Answered("web", question, "9100", 180)
+	faultrig.Hold(t, "from mail to the first model request of a resumed "+a.name, a.Model.Seen()[before].At.Sub(sent), a.limit)
 	host, err := os.Hostname()
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := fmt.Sprintf("%s %s on %s, by c3po attend, permission mode %s", c.name, kept.Session, host, mode)
+	want := fmt.Sprintf("%s %s on %s, by c3po attend, permission mode %s", a.name, a.kept.Session, host, mode)
 	clientrig.Eventually(t, 5*time.Second, "the trace says "+want, func() bool {
-		trace, err := r.c.As("web").Trace(t.Context(), c3po.MessageInput{MessageID: question.ID})
+		trace, err := a.c.As("web").Trace(t.Context(), c3po.MessageInput{MessageID: question.ID})
 		return err == nil && len(trace.Started) == 1 && trace.Started[0].Session == want && len(trace.Answered) == 1
 	})
-	clientrig.Eventually(t, 20*time.Second, "no process has the session", func() bool { return len(r.Processes(kept.Session)) == 0 })
-	r.c.Reached("api", "it is closed again", c3po.ReachStarts)
-	if now := r.listed(); now.Session != kept.Session || now.Open || now.Starts != starts {
-		t.Errorf("the session is %+v, it was %+v", now, kept)
+	a.quiet()
+	if now := a.listed(); now.Session != a.kept.Session || now.Open || now.Starts != starts+1 {
+		t.Errorf("the session is %+v, it was %+v, with %d starts", now, a.kept, starts)
 	}
 }
 
 var closedCodex = closedClient{
-	name: "codex", reopen: []string{"resume"}, modes: ends, limit: 3 * time.Second, sessions: ".codex/sessions/*/*/*/rollout-*.jsonl",
+	name: "codex", reopen: []string{"resume"}, refuses: "another app", asks: true, modes: ends, limit: 3 * time.Second, sessions: ".codex/sessions/*/*/*/rollout-*.jsonl",
 	shell: func(command string) llm.Step { return llm.Call("exec_command", map[string]any{"cmd": command}) },
-}
-
-// Claims: A6
-func TestMailResumesAClosedSessionOfCodex(t *testing.T) {
-	t.Parallel()
-	closedCodex.resumes(t)
-}
-
-// Codex shows which session it has only with the first prompt.
-func TestMailDoesNotResumeASessionOfCodexThatThePersonHasOpened(t *testing.T) {
-	t.Parallel()
-	r, kept := closedCodex.closed(t)
-	r.C3PO("attend", "allow", "api")
-	r.attend()
-	r.c.Reached("api", "it is closed", c3po.ReachStarts)
-	term := r.Open("resume", kept.Session)
-	term.Rest() // it starts its servers twice
-	r.c.Reached("api", "the person has opened it", c3po.ReachOffline)
-	before := len(r.Model.Seen())
-	question := r.ask("Which port has the printer?")
-	if faultrig.Within(3*time.Second, func() bool { return len(r.Model.Seen()) > before || r.listed().Starts > 0 }) {
-		t.Error("mail has resumed it")
-	}
-	term.Enter("Hello again.")
-	r.c.Answered("web", question, "9100", 60)
-	if n := r.listed().Starts; n != 0 {
-		t.Errorf("it was resumed %d times", n)
-	}
 }
 
 var closedOpenCode = closedClient{
@@ -192,23 +167,11 @@ var closedOpenCode = closedClient{
 	},
 }
 
-// Claims: A6
-func TestMailResumesAClosedSessionOfOpenCode(t *testing.T) {
-	t.Parallel()
-	closedOpenCode.resumes(t)
-}
-
 var closedGemini = closedClient{
 	name: "gemini", reopen: []string{"--resume"}, modes: ends, quit: "/quit", limit: 5 * time.Second, sessions: ".gemini/tmp/*/chats/session-*.json*",
 	shell: func(command string) llm.Step {
 		return llm.Call("run_shell_command", map[string]any{"command": command, "description": "Make a file"})
 	},
-}
-
-// Claims: A6
-func TestMailResumesAClosedSessionOfGemini(t *testing.T) {
-	t.Parallel()
-	closedGemini.resumes(t)
 }
 
 var closedCopilot = closedClient{
@@ -218,19 +181,7 @@ var closedCopilot = closedClient{
 	},
 }
 
-// Claims: A6
-func TestMailResumesAClosedSessionOfCopilot(t *testing.T) {
-	t.Parallel()
-	closedCopilot.resumes(t)
-}
-
 var closedKimi = closedClient{
 	name: "kimi", reopen: []string{"--session"}, modes: ends[1:], again: true, limit: 5 * time.Second, sessions: ".kimi-code/sessions/wd_*/session_*",
 	shell: func(command string) llm.Step { return llm.Call("Bash", map[string]any{"command": command}) },
-}
-
-// Claims: A6
-func TestMailResumesAClosedSessionOfKimi(t *testing.T) {
-	t.Parallel()
-	closedKimi.resumes(t)
 }

@@ -35,6 +35,13 @@ func StartWith(t *testing.T, settings string) *Coordinator {
 	return &Coordinator{faultrig.StartWith(t, redis.URL(), settings), redis, t}
 }
 
+// For is the same coordinator in a part of the test.
+func (c *Coordinator) For(t *testing.T) *Coordinator {
+	part := *c
+	part.t = t
+	return &part
+}
+
 // As is a client of the coordinator that is nobody's session.
 func (c *Coordinator) As(id c3po.AgentID) *client.Client {
 	return client.New(client.Config{URL: c.URL(), AgentID: id, ClientName: "test"})

@@ -156,6 +156,14 @@ func (m *Machine) Agent(client, project string, script llm.Script) *Agent {
 	return a
 }
 
+// For is the same agent in a part of the test.
+func (a *Agent) For(t *testing.T) *Agent {
+	machine, part := *a.Machine, *a
+	machine.T = t
+	part.Machine = &machine
+	return &part
+}
+
 // Environ are the variables of the client.
 func (a *Agent) Environ() []string {
 	all := []string{
