@@ -69,7 +69,8 @@ func installGitHooks(checkout paths.Checkout) (string, error) {
 	// A program that has moved since holds up no commit.
 	text := gitHookHead + "[ -x " + shellQuoted(program) + " ] || { echo 'c3po: nobody checked the leases of what you commit: the program is gone' >&2; exit 0; }\nexec " + line + "\n"
 	for _, name := range names {
-		if err := os.WriteFile(name, []byte(text), 0o755); err != nil { // #nosec G306 -- git runs it
+		err := os.WriteFile(name, []byte(text), 0o755) // #nosec G306 -- git runs it
+		if err != nil {
 			return "", err
 		}
 	}
