@@ -102,12 +102,17 @@ func TestOfTwoDifferentClientsOneWritesAFileAndTheOtherHearsWhoDoes(t *testing.T
 	leased(shared)
 	agents := map[string]*clientrig.Agent{"api": shared, "web": c.Machine("").Agent("copilot", "web", nil)}
 	file := func(n int) string { return filepath.Join(shared.Folder, fmt.Sprintf("f%02d.txt", n)) }
-	var working sync.WaitGroup
+	var working, editing sync.WaitGroup
+	editing.Add(len(agents))
 	for name, a := range agents {
 		install(a)
 		how, n := editingClientCalled(a.Client.Name), 0
 		a.Model.Script = func(q llm.Request) llm.Step {
 			if n++; n > files*rounds {
+				if n == files*rounds+1 { // the end of its session would free its files
+					editing.Done()
+					editing.Wait()
+				}
 				return done(q)
 			}
 			which := (n - 1) % files

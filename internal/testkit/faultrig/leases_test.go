@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -118,13 +119,14 @@ func TestNoFileHasTwoHoldersThoughCoordinatorAndRedisAreKilled(t *testing.T) {
 	defer stop()
 	history := &fileHistory{began: time.Now()}
 	var working sync.WaitGroup
+	var round atomic.Int64 // each has files of its own: a long history of one takes a checker for ever
 	for n := range agents {
 		id := fmt.Sprint("ed", n)
 		choose := seed.Rand(t, uint64(n))
 		working.Go(func() {
 			to := client.New(client.Config{URL: coordinator.URL(), AgentID: c3po.AgentID(id), ClientName: "test"})
 			for ctx.Err() == nil {
-				path := fmt.Sprint("f", choose.IntN(files))
+				path := fmt.Sprintf("f%d of round %d", choose.IntN(files), round.Load())
 				call, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 				if choose.IntN(3) == 0 {
 					history.do(n, fileRelease{id, path}, func() (any, error) {
@@ -146,6 +148,7 @@ func TestNoFileHasTwoHoldersThoughCoordinatorAndRedisAreKilled(t *testing.T) {
 		})
 	}
 	for range faultrig.Size(1, 20) {
+		round.Add(1)
 		faultrig.Pass(ctx, time.Second)
 		coordinator.Kill()
 		coordinator.Restart()
