@@ -246,9 +246,12 @@ func (a *closedAgent) yields() {
 		var pressed time.Time
 		clientrig.Eventually(t, 90*time.Second, "the person has the session", func() bool {
 			shown := term.Shown()
-			if a.refuses != "" && strings.Contains(shown, a.refuses) && time.Since(pressed) > time.Second {
-				term.Press("r") // it has looked before the other had ended
-				pressed = time.Now()
+			if a.refuses != "" && strings.Contains(shown, a.refuses) {
+				if time.Since(pressed) > 2*time.Second {
+					term.Press("r") // it has looked before the other had ended
+					pressed = time.Now()
+				}
+				return false // it shows what was said, and takes no word
 			}
 			return strings.Contains(shown, "ALL-DONE") || strings.Contains(shown, resumeAnyway)
 		})
