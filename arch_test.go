@@ -88,7 +88,7 @@ var mayImport = map[string][]string{
 	"internal/runner/memory":    {".", "internal/text/envelope", "internal/host/paths"},
 	"internal/runner/streamfmt": {"internal/text/sanitise"},
 
-	"internal/server": {".", "internal/auth", "internal/person/dashboard", "internal/hub", "internal/store", "internal/host/liveness", "internal/transport/mcpserver", "internal/ops/metrics", "internal/person/notify", "internal/host/paths", "internal/auth/passkey", "internal/auth/pki", "internal/store/redisstore", "internal/transport/a2a", "internal/transport/rest", "web"},
+	"internal/server": {".", "internal/auth", "internal/person/dashboard", "internal/hub", "internal/store", "internal/host/liveness", "internal/transport/mcpserver", "internal/ops/metrics", "internal/person/notify", "internal/host/paths", "internal/auth/passkey", "internal/auth/pki", "internal/store/redisstore", "internal/transport/a2a", "internal/transport/remote", "internal/transport/rest", "web"},
 
 	"internal/store":            {"."},
 	"internal/store/redisstore": {".", "internal/client/attempt", "internal/auth", "internal/store"}, // auth for the types of its steps
@@ -114,6 +114,7 @@ var mayImport = map[string][]string{
 	"internal/transport/dialect":   {"."},
 	"internal/transport/mcpserver": {".", "internal/text/envelope", "internal/transport/dialect"},
 	"internal/transport/webhook":   {"."},
+	"internal/transport/remote":    {".", "internal/auth", "internal/client/attempt", "internal/hub"},
 	"internal/transport/rest":      {".", "internal/auth", "internal/hub", "internal/text/sanitise", "internal/transport/dialect"},
 
 	"plugin": {},

@@ -121,6 +121,8 @@ func (a Agent) Standing(read, now time.Time) string {
 	switch {
 	case a.OutOfQuota != nil && now.Before(a.OutOfQuota.Until) && a.Reachability == ReachQuota:
 		return a.OutOfQuota.Left(now)
+	case a.Type == TypeRemote && a.Status == Online: // who waits for its mail is the coordinator
+		return "remote, state unknown"
 	case a.State != "" && fresh:
 		return a.State.For(a.StateSince, read)
 	case a.State != "":

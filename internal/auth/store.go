@@ -34,6 +34,9 @@ type Grant struct {
 	// Account is the KID whose budgets its holder draws on, if not its own: a runner's
 	// tokens share the runner's, and a rotated token keeps the ones it had.
 	Account string
+	// Card is the address of an agent of another system, as which the coordinator itself
+	// acts; TokenEnv names the variable with the token which that agent is shown.
+	Card, TokenEnv string
 }
 
 // Live says whether the grant is worth anything at that time.
@@ -103,6 +106,7 @@ const (
 	EventButtonRefused = "button_refused"
 	EventPasskey       = "passkey"
 	EventProofRefused  = "proof_refused"
+	EventRemoteAdded   = "remote_added"
 )
 
 // Refusal says that an entry tells of somebody who was not let in or not heard.

@@ -82,6 +82,7 @@ var (
 		"passkey policy":         {"off"},
 		"passkey remove":         {"phone"},
 		"passkey reset":          {},
+		"agents add-remote":      {"http://127.0.0.1:1"},
 		"token list":             {},
 		"token create":           {"--role", "agent", "--agents", "box/*"},
 		"token revoke":           {"abcdefghij23"},

@@ -28,6 +28,7 @@ import (
 	"github.com/c3po-dev/c3po/internal/store"
 	"github.com/c3po-dev/c3po/internal/transport/a2a"
 	"github.com/c3po-dev/c3po/internal/transport/mcpserver"
+	"github.com/c3po-dev/c3po/internal/transport/remote"
 	"github.com/c3po-dev/c3po/internal/transport/rest"
 	"github.com/c3po-dev/c3po/web"
 )
@@ -175,7 +176,7 @@ func Run(ctx context.Context, cfg Config, ready func(addr string)) error {
 		return err
 	}
 	defer leave()
-	return serve(ctx, cfg, []runner{h, keeper, watcher, buttonDoor{notifier, h, keeper, cfg.Log}}, h.Drain, listeners, handler(cfg, h, keeper, notifier, counts, shown), func() {
+	return serve(ctx, cfg, []runner{h, keeper, watcher, buttonDoor{notifier, h, keeper, cfg.Log}, &remote.Forwarder{Hub: h, Keeper: keeper, Node: node, Getenv: os.Getenv, Log: cfg.Log}}, h.Drain, listeners, handler(cfg, h, keeper, notifier, counts, shown), func() {
 		cfg.Log.Info("coordinator ready", "address", listener.Addr().String(), "version", cfg.Version)
 		if ready != nil {
 			ready(listener.Addr().String())
@@ -203,7 +204,7 @@ func handler(cfg Config, h *hub.Hub, keeper *auth.Keeper, notifier *notify.Notif
 	page := rest.Watch(cfg.Log, counts.Request, dashboard.New(web.Files()))
 	mux.Handle("GET /{$}", page)
 	mux.Handle("GET "+dashboard.Assets, page)
-	mux.Handle("/", rest.New(rest.Config{Hub: h, Auth: keeper, Join: shown.join, Push: notifier, Limits: cfg.Limits, Version: cfg.Version, Observe: counts.Request, Log: cfg.Log}))
+	mux.Handle("/", rest.New(rest.Config{Hub: h, Auth: keeper, Join: shown.join, Push: notifier, Remote: remote.Describe(os.Getenv), Limits: cfg.Limits, Version: cfg.Version, Observe: counts.Request, Log: cfg.Log}))
 	return behindProxy(cfg.TrustedProxies, cfg.TLS == TLSOff, newGate(shown.names, cfg.Version, keeper.Known, cfg.Log, mux))
 }
 

@@ -77,6 +77,7 @@ const states: Record<string, [string, string?]> = {
 export function standing(
   a: {
     status: string;
+    type?: string;
     state?: string;
     state_since?: string;
     last_seen: string;
@@ -91,6 +92,7 @@ export function standing(
     const left = age((Date.parse(quota.until) - now) / 1000);
     return quota.exact ? `out of quota for ${left}` : `out of quota, tries again in ${left}`;
   }
+  if (a.type === "a2a" && a.status === "online") return "remote, state unknown";
   const seen = `seen ${ago(a.last_seen, now)}`;
   const fresh = now - a.read < freshFor;
   if (!a.state && a.status === "online") return `last call ${ago(a.last_seen, now)}`;

@@ -692,6 +692,12 @@ export interface Receipt {
   warning?: string;
 }
 
+export interface Remote {
+  agent_id: AgentID;
+  url: string;
+  kid: string;
+}
+
 export interface Renaming {
   old_id: AgentID;
   id: AgentID;

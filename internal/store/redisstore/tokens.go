@@ -25,11 +25,13 @@ type grantBody struct {
 	SuccessorOf string    `json:"successor_of"`
 	Local       bool      `json:"local,omitempty"`
 	Account     string    `json:"account,omitempty"`
+	Card        string    `json:"card,omitempty"`
+	TokenEnv    string    `json:"token_env,omitempty"`
 }
 
 // PutGrant implements auth.Store.
 func (s *Store) PutGrant(ctx context.Context, g auth.Grant) error {
-	body, err := json.Marshal(grantBody{g.Hash, g.Role, g.Spaces, g.Pattern, g.Label, g.SuccessorOf, g.Local, g.Account})
+	body, err := json.Marshal(grantBody{g.Hash, g.Role, g.Spaces, g.Pattern, g.Label, g.SuccessorOf, g.Local, g.Account, g.Card, g.TokenEnv})
 	if err != nil {
 		return err
 	}
@@ -67,7 +69,7 @@ func grantOf(kid string, fields map[string]string) (auth.Grant, error) {
 	}
 	return auth.Grant{
 		KID: kid, Hash: body.Hash, Role: body.Role, Spaces: body.Spaces, Pattern: body.Pattern, Label: body.Label,
-		SuccessorOf: body.SuccessorOf, Local: body.Local, Account: body.Account, Revoked: fields["revoked"] == "1", Fixed: fields["fixed"] == "1",
+		SuccessorOf: body.SuccessorOf, Local: body.Local, Account: body.Account, Card: body.Card, TokenEnv: body.TokenEnv, Revoked: fields["revoked"] == "1", Fixed: fields["fixed"] == "1",
 		Created: instantOf(fields["created"]), Expires: instantOf(fields["expires"]), LastUsed: instantOf(fields["used"]),
 	}, nil
 }

@@ -1,0 +1,319 @@
+package remote
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"log/slog"
+	"maps"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/auth"
+	"github.com/c3po-dev/c3po/internal/client/attempt"
+	"github.com/c3po-dev/c3po/internal/hub"
+)
+
+const (
+	// lookEvery is how often it is asked which remotes there are.
+	lookEvery = 2 * time.Second
+	// takeOverEvery is how often a remote is tried that another coordinator serves.
+	takeOverEvery = 10 * time.Second
+	// waitSeconds is how long one wait for mail is.
+	waitSeconds = 30
+	// heartbeatSeconds is a third of how long the name is held for a coordinator that died.
+	heartbeatSeconds = 10
+	leaveTimeout     = 2 * time.Second
+	minPause         = time.Second
+	maxPause         = 15 * time.Second
+	// giveUpAfter is how long a remote that does not answer is tried before the asker
+	// hears of it.
+	giveUpAfter = 2 * time.Minute
+	// maxReplyCharacters is what a reply can hold.
+	maxReplyCharacters = 50_000
+)
+
+// A Forwarder serves the remotes that an admin has added, each on one coordinator: the
+// one whose run holds the agent's name.
+type Forwarder struct {
+	Hub    *hub.Hub
+	Keeper *auth.Keeper
+	Node   string
+	Getenv func(string) string // of the coordinator
+	Log    *slog.Logger
+	// GiveUpAfter is giveUpAfter if zero.
+	GiveUpAfter time.Duration
+}
+
+// Run serves them until ctx ends.
+func (f *Forwarder) Run(ctx context.Context) error {
+	var serving sync.WaitGroup
+	defer serving.Wait()
+	running := map[string]context.CancelFunc{}
+	defer func() {
+		for _, stop := range running {
+			stop()
+		}
+	}()
+	for list := f.Keeper.FollowRemotes(); ; {
+		there, err := list.List(ctx)
+		if err != nil && ctx.Err() == nil {
+			f.Log.WarnContext(ctx, "cannot read which remote agents there are", "err", err)
+		}
+		if err == nil {
+			for kid, remote := range there {
+				if running[kid] == nil {
+					own, stop := context.WithCancel(ctx)
+					running[kid] = stop
+					serving.Go(func() { f.serve(own, remote) })
+				}
+			}
+			maps.DeleteFunc(running, func(kid string, stop context.CancelFunc) bool {
+				_, stays := there[kid]
+				if !stays {
+					stop()
+				}
+				return !stays
+			})
+		}
+		if !attempt.Sleep(ctx, lookEvery) {
+			return nil
+		}
+	}
+}
+
+// An errand is one remote as this coordinator serves it.
+type errand struct {
+	*Forwarder
+	auth.Remote
+	holds bool // this coordinator has had the name
+	mu    sync.Mutex
+	open  map[c3po.MessageID]bool
+}
+
+// serve forwards mail of a remote while this coordinator holds its name.
+func (f *Forwarder) serve(ctx context.Context, remote auth.Remote) {
+	e := &errand{Forwarder: f, Remote: remote, open: map[c3po.MessageID]bool{}}
+	defer e.leave(ctx)
+	var asking sync.WaitGroup
+	defer asking.Wait()
+	for ctx.Err() == nil {
+		if !e.enter(ctx) {
+			attempt.Sleep(ctx, takeOverEvery)
+			continue
+		}
+		for after := int64(0); ctx.Err() == nil; {
+			in := c3po.PendingInput{Timeout: waitSeconds, State: c3po.SessionIdle}
+			if after > 0 {
+				in.After = &after
+			}
+			mail, err := e.actor().Pending(ctx, in)
+			if err != nil {
+				if ctx.Err() == nil {
+					e.Log.WarnContext(ctx, "cannot read the mail of a remote agent", "agent", e.Agent, "err", err)
+				}
+				attempt.Sleep(ctx, minPause)
+				break // perhaps another coordinator has it now
+			}
+			after = max(after, mail.Seq)
+			for _, m := range mail.Messages {
+				if e.begin(m.ID) {
+					asking.Go(func() { e.ask(ctx, m) })
+				}
+			}
+		}
+	}
+}
+
+func (e *errand) actor() *hub.Actor { return e.Hub.As(e.Caller("a2a:" + e.Node)) }
+
+// enter registers the agent, and says whether this coordinator holds its name.
+func (e *errand) enter(ctx context.Context) bool {
+	beat := heartbeatSeconds
+	self, err := e.actor().RegisterAgent(ctx, c3po.RegisterInput{Type: c3po.TypeRemote, HeartbeatInterval: &beat})
+	if err != nil || self.ID != e.Agent {
+		return false
+	}
+	e.holds = true
+	if err := e.Keeper.Used(ctx, e.KID); err != nil {
+		e.Log.WarnContext(ctx, "cannot note that a remote agent is used", "agent", e.Agent, "err", err)
+	}
+	return true
+}
+
+// leave gives the name back, so that another coordinator need not wait for it.
+func (e *errand) leave(ctx context.Context) {
+	if !e.holds {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveTimeout)
+	defer cancel()
+	if _, err := e.actor().Unregister(ctx, c3po.None{}); err != nil {
+		e.Log.WarnContext(ctx, "cannot give back the name of a remote agent", "agent", e.Agent, "err", err)
+	}
+}
+
+// token is what the remote is shown; empty for one that asks for none.
+func (e *errand) token() string {
+	if e.TokenEnv == "" {
+		return ""
+	}
+	return e.Getenv(e.TokenEnv)
+}
+
+func (e *errand) begin(id c3po.MessageID) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.open[id] {
+		return false
+	}
+	e.open[id] = true
+	return true
+}
+
+// ask brings a message to the remote, and its answer back. The asker hears of it whatever
+// happens, unless this coordinator stops: then the next one asks again, under the same id.
+func (e *errand) ask(ctx context.Context, m c3po.Message) {
+	if m.Kind != c3po.KindMessage && m.Kind != c3po.KindBroadcast {
+		e.ack(ctx, m.ID) // what is said of its own mail means nothing to the remote
+		return
+	}
+	t, err := e.done(ctx, m)
+	if ctx.Err() != nil {
+		return
+	}
+	if !m.ExpectsReply {
+		e.ack(ctx, m.ID)
+		return
+	}
+	reply := c3po.ReplyInput{MessageID: m.ID, Status: c3po.ReplySuccess, ClientKey: "a2a-" + nameOf(e.Space, m.ID)}
+	switch state := t.state(); {
+	case err != nil:
+		reply.Status, reply.Response = c3po.ReplyError, fmt.Sprintf("c3po could not ask the remote agent '%s': %s. Whether it has done anything is unknown.", e.Agent, strings.TrimSuffix(err.Error(), "."))
+	case t.answered != nil || state == "completed":
+		reply.Response = cmp.Or(t.answer(), "(The remote agent has completed the task and said nothing.)")
+	case state == "input-required" || state == "auth-required":
+		reply.Response = fmt.Sprintf("The remote agent asks back (%s): %s", state, t.answer())
+	default:
+		reply.Status, reply.Response = c3po.ReplyError, fmt.Sprintf("The remote agent ended the task as %s. %s", state, t.answer())
+	}
+	if runes := []rune(reply.Response); len(runes) > maxReplyCharacters {
+		reply.Response = string(runes[:maxReplyCharacters-1]) + "…"
+	}
+	for pause := minPause; ctx.Err() == nil; pause = min(2*pause, maxPause) {
+		_, err := e.actor().Reply(ctx, reply)
+		if err == nil || c3po.AsError(err).Code.Retry() == c3po.RetryNo {
+			return // of one that was cancelled meanwhile there is nothing to answer
+		}
+		attempt.Sleep(ctx, pause)
+	}
+}
+
+func (e *errand) ack(ctx context.Context, id c3po.MessageID) {
+	if _, err := e.actor().AckMessages(ctx, c3po.AckInput{MessageIDs: []c3po.MessageID{id}}); err != nil && ctx.Err() == nil {
+		e.Log.WarnContext(ctx, "cannot ack a message to a remote agent", "agent", e.Agent, "message_id", id, "err", err)
+	}
+}
+
+// done asks the remote and waits until it has done what it was asked. What fails for a
+// while is tried again; what will not change, or not soon, is an error.
+func (e *errand) done(ctx context.Context, m c3po.Message) (task, error) {
+	text := m.Text()
+	if m.Context != "" {
+		text += "\n\n" + m.Context
+	}
+	var p peer
+	var t task
+	err := e.patiently(ctx, func() (err error) {
+		if p, err = meet(ctx, e.Card, e.token()); err == nil {
+			t, err = p.send(ctx, nameOf(e.Space, m.ID), text)
+		}
+		return err
+	})
+	if err != nil {
+		return t, err
+	}
+	actor := e.actor()
+	if _, err := actor.Received(ctx, c3po.ReceivedInput{MessageIDs: []c3po.MessageID{m.ID}}); err != nil && ctx.Err() == nil {
+		e.Log.WarnContext(ctx, "cannot note that a remote agent has a message", "agent", e.Agent, "message_id", m.ID, "err", err)
+	}
+	for pause := minPause; t.answered == nil && !ended(t.state()); pause = min(pause*3/2, maxPause) {
+		if !attempt.Sleep(ctx, pause) {
+			return t, ctx.Err()
+		}
+		if e.withdrawn(ctx, m.ID) {
+			return t, p.cancel(ctx, t.ID)
+		}
+		err := e.patiently(ctx, func() error {
+			now, err := p.get(ctx, t.ID)
+			if err == nil {
+				t = now
+			}
+			return err
+		})
+		if err != nil {
+			return t, err
+		}
+	}
+	return t, nil
+}
+
+// ended says that a task goes on no more by itself.
+func ended(state string) bool {
+	switch state {
+	case "completed", "failed", "canceled", "rejected", "input-required", "auth-required":
+		return true
+	}
+	return false
+}
+
+// withdrawn says that the asker has cancelled its message.
+func (e *errand) withdrawn(ctx context.Context, id c3po.MessageID) bool {
+	list, err := e.actor().Tickets(ctx, c3po.TicketsInput{MessageID: id})
+	return err == nil && len(list.Tickets) == 1 && list.Tickets[0].State == c3po.TicketCancelled
+}
+
+// patiently tries again what fails for a while.
+func (e *errand) patiently(ctx context.Context, try func() error) error {
+	end := time.Now().Add(cmp.Or(e.GiveUpAfter, giveUpAfter))
+	for pause := minPause; ; pause = min(2*pause, maxPause) {
+		err := try()
+		if err == nil || final(err) || !time.Now().Before(end) {
+			return err
+		}
+		if !attempt.Sleep(ctx, pause) {
+			return ctx.Err()
+		}
+	}
+}
+
+// nameOf is the id of a message for the other side: the same for every try, and telling
+// nothing of who asks.
+func nameOf(space c3po.Space, id c3po.MessageID) string {
+	sum := sha256.Sum256([]byte(string(space) + "\x00" + string(id)))
+	return hex.EncodeToString(sum[:16])
+}
+
+// Describe reads a card, for who adds the agent: where it is, and what it calls itself.
+func Describe(getenv func(string) string) func(ctx context.Context, address, tokenEnv string) (card, name string, err error) {
+	return func(ctx context.Context, address, tokenEnv string) (string, string, error) {
+		card, err := CardURL(address)
+		if err != nil {
+			return "", "", err
+		}
+		token := ""
+		if tokenEnv != "" {
+			token = getenv(tokenEnv)
+		}
+		p, err := meet(ctx, card, token)
+		if err != nil {
+			return "", "", c3po.Errorf(c3po.InvalidRequest, "there is no A2A agent to add at %s: %s", c3po.Clip(card), err).
+				Suggest("Give the address of its card, as the coordinator reaches it.")
+		}
+		return card, p.name, nil
+	}
+}

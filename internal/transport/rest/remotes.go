@@ -1,0 +1,38 @@
+package rest
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/auth"
+)
+
+// A Describer reads the card of an agent of another system, which may ask for the token
+// in a variable: the address it is at, and what it calls itself.
+type Describer func(ctx context.Context, address, tokenEnv string) (card, name string, err error)
+
+// remoteAdd adds an agent of another system. Its card is read first, so that nothing is
+// added that cannot be asked.
+func (s *server) remoteAdd(w http.ResponseWriter, r *http.Request, caller c3po.Caller) {
+	var in c3po.RemoteInput
+	err := checkRole(auth.TokenRoles(false), caller.Role)
+	if err == nil {
+		err = readObject(r, &in)
+	}
+	if err == nil {
+		err = auth.CheckTokenEnv(in.TokenEnv)
+	}
+	if err == nil {
+		var name string
+		if in.URL, name, err = s.remote(r.Context(), in.URL, in.TokenEnv); err == nil && in.Name == "" {
+			in.Name = string(c3po.AgentIDFromFolder(name))
+		}
+	}
+	if err != nil {
+		s.refuse(w, r, err)
+		return
+	}
+	added, err := s.auth.AddRemote(r.Context(), caller, in)
+	s.conclude(w, r, added, err)
+}
