@@ -22,6 +22,8 @@ const (
 	// minRest and maxRest are how long a session is left closed whose last run has failed.
 	minRest = time.Second
 	maxRest = 5 * time.Minute
+	// openTimeout is how long a client that has waited for a session may take to open it.
+	openTimeout = 5 * time.Second
 	// hour is what the budget of starts is for.
 	hour = time.Hour
 )
@@ -35,6 +37,8 @@ type keeper struct {
 	left   map[c3po.MessageID]bool // a run has ended well and left it unanswered: another would too
 	asked  c3po.MessageID          // the question whether it may be started more often
 	denied time.Time               // the person wants no more starts until then
+	// yielded is when the person's client was last seen to wait for the session.
+	yielded time.Time
 }
 
 func (k *keeper) run(ctx context.Context) {
@@ -56,7 +60,8 @@ func (k *keeper) run(ctx context.Context) {
 			continue
 		}
 		away.Reset()
-		if k.awaited() {
+		// A client that has just got the session takes a moment to say so.
+		if k.awaited() || time.Since(k.yielded) < openTimeout {
 			attempt.Sleep(ctx, seekEvery)
 			continue
 		}
@@ -95,7 +100,11 @@ func (k *keeper) opening() bool {
 
 // awaited says that the person's client waits for the session, and cannot say so itself.
 func (k *keeper) awaited() bool {
-	return Clients()[k.session.Client].Locks && k.cfg.Awaited(k.session)
+	if !Clients()[k.session.Client].Locks || !k.cfg.Awaited(k.session) {
+		return false
+	}
+	k.yielded = time.Now()
+	return true
 }
 
 // await waits for mail that expects an answer. Meanwhile others see that mail starts the
