@@ -143,6 +143,9 @@ func FuzzArguments(f *testing.F) {
 func TestEverythingAPersonDoesIsRecordedAndNothingAnAgentDoes(t *testing.T) {
 	t.Parallel()
 	for _, o := range dialect.Operations() {
+		if o.Name == "file_append" { // a part of file_begin, which has the entry
+			continue
+		}
 		if o.Allows(c3po.RoleHuman) && o.Recorded(c3po.RoleHuman, c3po.Human) == o.ReadOnly {
 			t.Errorf("%s by a person: recorded %v, read-only %v", o.Name, !o.ReadOnly, o.ReadOnly)
 		}

@@ -70,9 +70,9 @@ func filesDrop(a *console.Console) *cobra.Command {
 	return &cobra.Command{
 		Use:   "drop FILE_ID",
 		Short: "Drop a file to make room",
-		Long: `Drop a file to make room: you any, an agent one of its own that no message carries.
-The message stays, and says that its file is no longer kept. The id is in c3po files;
-its beginning is enough.`,
+		Long: `Drop a file to make room. You can drop any, an agent one that it uploaded and that
+no message carries. The message stays, and says that its file is no longer kept.
+The id is in c3po files; its beginning is enough.`,
 		Example: `  c3po files drop 0a1b2c3d`,
 		RunE: console.Call(a, a.ActingOrPerson, func(ctx context.Context, svc *client.Client, args []string) (c3po.FileDropped, error) {
 			list, err := allFiles(ctx, svc)
