@@ -198,7 +198,7 @@ func (g *guarded) knock(ctx context.Context, route string, who knocker) (string,
 	case path == "/mcp":
 		body = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`
 	case path == "/a2a/{id}":
-		body = `{"jsonrpc":"2.0","id":1,"method":"message/send","params":{"message":{"messageId":"m","role":"user","parts":[{"text":"x"}]}}}`
+		body = `{"jsonrpc":"2.0","id":1,"method":"message/send","params":{"message":{"messageId":"m","role":"user","parts":[{"text":"x"}]},"configuration":{"blocking":false}}}`
 	case strings.HasPrefix(path, "/api/op/"), strings.HasPrefix(path, "/agent/api/op/"):
 		body = argumentsOf(path[strings.LastIndex(path, "/")+1:])
 	case strings.HasSuffix(path, "/wait"):
