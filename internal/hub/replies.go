@@ -55,10 +55,15 @@ func (a *Actor) Reply(ctx context.Context, in c3po.ReplyInput) (c3po.Message, er
 		},
 		Run: as.caller.Run,
 	})
-	if err == nil && in.HandedTo != "" {
-		err = as.handLeases(ctx, id, in.HandedTo)
+	if err != nil || in.HandedTo == "" {
+		return reply, err
 	}
-	return reply, err
+	if err := as.handLeases(ctx, id, in.HandedTo); err != nil {
+		// The answer is stored, so this is no refusal.
+		return c3po.Message{}, c3po.Because(err, c3po.UnknownOutcome, "the message was handed over, but perhaps not the leases for it").
+			Suggest("Repeat the call: nothing is done twice.")
+	}
+	return reply, nil
 }
 
 // ownForm is the id that a ticket has in the caller's inbox, if it was handed over: a
