@@ -6,7 +6,7 @@ COMMIT    ?= $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
 LDFLAGS   := -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT)
 TESTFLAGS ?=
 # Every package has a time of its own and leaves nothing behind.
-TEST      := $(GO) test -timeout 15m -exec '$(CURDIR)/.ci/limits'
+TEST      := $(GO) test -timeout 20m -exec '$(CURDIR)/.ci/limits'
 FUZZTIME  ?= 10s
 # What package-lock.json names, by its hash, and no script of a package is run.
 NPM_CI    := { [ node_modules/.package-lock.json -nt package-lock.json ] || npm ci --ignore-scripts --no-audit --no-fund --loglevel=error; }
