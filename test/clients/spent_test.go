@@ -10,12 +10,12 @@ import (
 )
 
 // The scripted model says of each request that it has read 10 tokens and written 5. The
-// reply is the one request between reading the mail and having answered it.
+// reply is the one request between reading the mail and having answered it. Copilot CLI is
+// not among them: what it writes down is not found every time (docs/guides/cost.md).
 func TestAnAnswerCostsWhatItsClientSaysItHasUsed(t *testing.T) {
 	t.Parallel()
 	for client, want := range map[string]c3po.Usage{
 		"codex":    {InputTokens: 10, OutputTokens: 5},
-		"copilot":  {InputTokens: 10, OutputTokens: 5},
 		"gemini":   {InputTokens: 10, OutputTokens: 5},
 		"kimi":     {InputTokens: 10, OutputTokens: 5},
 		"opencode": {InputTokens: 10, OutputTokens: 5, MicroUSD: 10*3 + 5*15},
