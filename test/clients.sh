@@ -56,7 +56,7 @@ offline() { # offline COMMAND…
 }
 
 run_tests() { # run_tests FOLDER [go test flags]: those of test/FOLDER
-	local name=$1 limit=20m
+	local name=$1 limit=30m
 	shift
 	[ -z "${C3PO_TORTURE:-}" ] || limit=120m
 	# Before the network goes away: what the tests build then finds all it needs.
