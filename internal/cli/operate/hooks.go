@@ -19,7 +19,7 @@ import (
 // hooksAgent is who the mail is from unless --as says otherwise.
 const hooksAgent = "hooks"
 
-// minHookSecret is as long as what GitHub makes a sentence about.
+// minHookSecret is too long to be guessed from a signature.
 const minHookSecret = 16
 
 // hookSettings are the settings by which posts of code hosts become mail.

@@ -175,6 +175,14 @@ func (e *errand) begin(id c3po.MessageID) bool {
 	return true
 }
 
+// end forgets a message that has left the inbox. One that could not be answered is still
+// there, and is not asked again.
+func (e *errand) end(id c3po.MessageID) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.open, id)
+}
+
 // ask brings a message to the remote, and its answer back. The asker hears of it whatever
 // happens, unless this coordinator stops: then the next one asks again, under the same id.
 func (e *errand) ask(ctx context.Context, m c3po.Message) {
@@ -206,7 +214,11 @@ func (e *errand) ask(ctx context.Context, m c3po.Message) {
 	}
 	for pause := minPause; ctx.Err() == nil; pause = min(2*pause, maxPause) {
 		_, err := e.actor().Reply(ctx, reply)
-		if err == nil || c3po.AsError(err).Code.Retry() == c3po.RetryNo {
+		switch {
+		case err == nil:
+			e.end(m.ID)
+			return
+		case c3po.AsError(err).Code.Retry() == c3po.RetryNo:
 			return // of one that was cancelled meanwhile there is nothing to answer
 		}
 		attempt.Sleep(ctx, pause)
@@ -214,7 +226,11 @@ func (e *errand) ask(ctx context.Context, m c3po.Message) {
 }
 
 func (e *errand) ack(ctx context.Context, id c3po.MessageID) {
-	if _, err := e.actor().AckMessages(ctx, c3po.AckInput{MessageIDs: []c3po.MessageID{id}}); err != nil && ctx.Err() == nil {
+	_, err := e.actor().AckMessages(ctx, c3po.AckInput{MessageIDs: []c3po.MessageID{id}})
+	switch {
+	case err == nil:
+		e.end(id)
+	case ctx.Err() == nil:
 		e.Log.WarnContext(ctx, "cannot ack a message to a remote agent", "agent", e.Agent, "message_id", id, "err", err)
 	}
 }

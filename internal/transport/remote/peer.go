@@ -29,7 +29,6 @@ const (
 // A peer is one agent of another system, as its card says how to call it.
 type peer struct {
 	name    string // as it calls itself
-	skills  []string
 	rpc     string // the address of its JSON-RPC
 	version string // 1.0 or 0.3
 	token   string // that it is shown; none if empty
@@ -67,9 +66,6 @@ type wireCard struct {
 		Binding string `json:"protocolBinding"`
 		Version string `json:"protocolVersion"`
 	} `json:"supportedInterfaces"`
-	Skills []struct {
-		ID string `json:"id"`
-	} `json:"skills"`
 }
 
 // meet reads a card and chooses how the agent is called.
@@ -88,9 +84,6 @@ func meet(ctx context.Context, card, token string) (peer, error) {
 		return peer{}, wrongf("its card is not JSON")
 	}
 	p := peer{name: found.Name, token: token}
-	for _, skill := range found.Skills {
-		p.skills = append(p.skills, skill.ID)
-	}
 	for _, offered := range found.Interfaces {
 		version := strings.Join(strings.SplitN(offered.Version, ".", 3)[:min(2, strings.Count(offered.Version, ".")+1)], ".")
 		if !strings.EqualFold(offered.Binding, "JSONRPC") || version != "1.0" && version != "0.3" {

@@ -96,7 +96,7 @@ func readGitHub(header http.Header, body []byte) (*Told, error) {
 		return nil, notJSON(err)
 	}
 	told := &Told{Repository: post.Repository.Name}
-	switch say := post.saying(); event + " " + post.Action {
+	switch event + " " + post.Action {
 	case "issue_comment created", "pull_request_review_comment created":
 		if post.Comment == nil {
 			return nil, errors.New("it has no comment")
@@ -108,7 +108,7 @@ func readGitHub(header http.Header, body []byte) (*Told, error) {
 		if post.Comment.Line != 0 { // none for a whole file, and for lines that are gone
 			place += fmt.Sprintf(":%d", post.Comment.Line)
 		}
-		told.Kind, told.Headline, told.Text = Comments, say("commented")+place, post.Comment.Body
+		told.Kind, told.Headline, told.Text = Comments, post.headline("commented")+place, post.Comment.Body
 		told.URL, told.At = post.Comment.URL, post.Comment.CreatedAt
 	case "pull_request_review submitted":
 		if post.Review == nil {
@@ -117,14 +117,14 @@ func readGitHub(header http.Header, body []byte) (*Told, error) {
 		if post.Review.Body == "" && post.Review.State == "commented" {
 			return nil, nil // its comments come by themselves
 		}
-		told.Kind, told.Headline, told.Text = Comments, say("reviewed ("+post.Review.State+")"), post.Review.Body
+		told.Kind, told.Headline, told.Text = Comments, post.headline("reviewed ("+post.Review.State+")"), post.Review.Body
 		told.URL, told.At = post.Review.URL, post.Review.SubmittedAt
 	case "issues opened", "pull_request opened":
 		thread := cmp.Or(post.Issue, post.Change)
 		if thread == nil {
 			return nil, errors.New("it has neither an issue nor a pull request")
 		}
-		told.Kind, told.Headline, told.Text = opened, say("opened"), thread.Body
+		told.Kind, told.Headline, told.Text = opened, post.headline("opened"), thread.Body
 		told.URL, told.At = thread.URL, thread.CreatedAt
 	case "check_run completed":
 		run := post.CheckRun
@@ -143,12 +143,10 @@ func readGitHub(header http.Header, body []byte) (*Told, error) {
 	return told, nil
 }
 
-// saying is how a headline about a thread is written.
-func (p *gitHubPost) saying() func(did string) string {
-	return func(did string) string {
-		thread := cmp.Or(p.Issue, p.Change, &gitHubThread{})
-		return fmt.Sprintf("GitHub: %s %s, %s#%d %q", p.Sender.Login, did, p.Repository.Name, thread.Number, thread.Title)
-	}
+// headline says who did what in which thread.
+func (p *gitHubPost) headline(did string) string {
+	thread := cmp.Or(p.Issue, p.Change, &gitHubThread{})
+	return fmt.Sprintf("GitHub: %s %s, %s#%d %q", p.Sender.Login, did, p.Repository.Name, thread.Number, thread.Title)
 }
 
 // headlineOfCheck is that of a check that failed.
