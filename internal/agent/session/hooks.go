@@ -132,9 +132,6 @@ func (s *Server) allow(event hook.Event) string {
 	if event.AgentID != "" && event.ToolUseID != "" {
 		s.conversation.useOf(event.ToolUseID).subagent = subagentKind(event.AgentType)
 	}
-	if !s.dialect.IsClaude() && s.dialect != hook.Copilot {
-		return "{}" // their hooks come for tools of others too
-	}
 	return s.dialect.Allow()
 }
 
