@@ -16,7 +16,7 @@ SEED      ?= random
 DIVERGE   := ./internal/store/redisstore -run TestRedisNeverDivergesFromTheModel
 
 .DEFAULT_GOAL := help
-.PHONY: help build image web recording pictures web-e2e web-scale site site-e2e docs quick check fmt vet lint security secrets tidy test race drivers engines sbom diverge conformance a2a-e2e claude-e2e clients-e2e deploy-e2e runner-e2e attack fuzz torture torture-long torture-bites scale bench peers growth run
+.PHONY: record help build image web recording pictures web-e2e web-scale site site-e2e docs quick check fmt vet lint security secrets tidy test race drivers engines sbom diverge conformance a2a-e2e claude-e2e clients-e2e deploy-e2e runner-e2e attack fuzz torture torture-long torture-bites scale bench peers growth run
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -196,6 +196,9 @@ bench: ## the bars of docs/operations/performance.md, exactly; for a machine tha
 
 peers: ## the same work by c3po, NATS JetStream and a plain MCP server, side by side
 	cd test/peers && C3PO_TORTURE=1 $(GO) test -v -count=1 -timeout 30m ./...
+
+record: ## testdata/recorded/NAME, what this version leaves in Redis and shows of it: once before a release, never changed
+	C3PO_RECORD=$(or $(NAME),$(error NAME=0.1.0 says which version it is)) $(GO) test -count=1 -run TestWhatAnyVersionHasStored ./internal/testkit/faultrig
 
 growth: ## what a message costs as things grow by powers of ten, with tables and pictures in REPORT, an absolute path
 	C3PO_TORTURE=1 C3PO_REPORT='$(REPORT)' $(GO) test -v -count=1 -timeout 60m -run TestThePriceOfAMessageAsThingsGrow ./internal/ops/bench
