@@ -3,7 +3,6 @@ package matrix_test
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -55,6 +54,8 @@ const log = `not JSON
 {"Action":"skip","Package":"github.com/c3po-dev/c3po/x","Test":"TestAbsent","Elapsed":0}
 {"Action":"run","Package":"github.com/c3po-dev/c3po/x","Test":"TestCutOff"}
 {"Action":"pass","Package":"github.com/c3po-dev/c3po/y","Test":"TestNever","Elapsed":0}
+{"Action":"pass","Command":"make fuzz","Elapsed":3}
+{"Action":"fail","Command":"make lint","Elapsed":1}
 `
 
 func TestTheTableHasALineForEveryEntryAndHoldsOnlyIfAllPassed(t *testing.T) {
@@ -65,8 +66,6 @@ func TestTheTableHasALineForEveryEntryAndHoldsOnlyIfAllPassed(t *testing.T) {
 			t.Errorf("the end of a test that failed is %+v", ended)
 		}
 	}
-	results.AddCommand("make fuzz", false, 3*time.Second)
-	results.AddCommand("make lint", true, time.Second)
 	const head = "| row | test | size | faults | lost | doubled | recovery | verdict |\n|---|---|---|---|--:|--:|--:|---|\n"
 	for _, c := range []struct {
 		text, row string

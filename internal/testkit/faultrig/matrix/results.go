@@ -32,12 +32,13 @@ type Results struct {
 
 type testKey struct{ folder, test string }
 
-// An event is a line of `go test -json`.
+// An event is a line of `go test -json`, or of how a command ended.
 type event struct {
 	Action  string
-	Package string
-	Test    string
-	Output  string
+	Package string `json:",omitempty"`
+	Test    string `json:",omitempty"`
+	Command string `json:",omitempty"`
+	Output  string `json:",omitempty"`
 	Elapsed float64
 }
 
@@ -45,16 +46,23 @@ type event struct {
 // watches; of a test within a test, nothing. What is no such line is passed over.
 func (r *Results) Add(line string) (test string, ended *Result) {
 	var e event
-	if json.Unmarshal([]byte(line), &e) != nil || e.Test == "" {
+	if json.Unmarshal([]byte(line), &e) != nil || e.Test == "" && e.Command == "" {
+		return "", nil
+	}
+	end := map[string]string{"pass": Passed, "fail": Failed, "skip": Skipped}[e.Action]
+	if e.Command != "" {
+		r.addCommand(e.Command, Result{End: end, Took: e.took()})
 		return "", nil
 	}
 	outer, _, within := strings.Cut(e.Test, "/")
 	result := r.of(testKey{e.Package, outer})
-	switch end := map[string]string{"pass": Passed, "fail": Failed, "skip": Skipped}[e.Action]; {
+	switch {
+	case e.Action == "run" && !within: // anew, if it was interrupted or has failed
+		*result = Result{}
 	case e.Action == "output":
 		result.take(e.Output)
 	case end != "" && !within:
-		result.End, result.Took = end, time.Duration(e.Elapsed*float64(time.Second))
+		result.End, result.Took = end, e.took()
 		if end == Passed {
 			result.Output = nil
 		}
@@ -65,17 +73,25 @@ func (r *Results) Add(line string) (test string, ended *Result) {
 	return "", nil
 }
 
-// AddCommand takes how a command ended.
-func (r *Results) AddCommand(command string, failed bool, took time.Duration) {
+func (r *Results) addCommand(command string, result Result) {
 	if r.commands == nil {
 		r.commands = map[string]*Result{}
 	}
-	end := Passed
-	if failed {
-		end = Failed
-	}
-	r.commands[command] = &Result{End: end, Took: took}
+	r.commands[command] = &result
 }
+
+// took is how long all of it took, whatever ran beside it.
+func (r *Results) took() (all time.Duration) {
+	for _, result := range r.tests {
+		all += result.Took
+	}
+	for _, result := range r.commands {
+		all += result.Took
+	}
+	return all
+}
+
+func (e event) took() time.Duration { return time.Duration(e.Elapsed * float64(time.Second)) }
 
 // Of is how an entry ended. Only what was seen to pass holds.
 func (r *Results) Of(e Entry) Result {

@@ -1,9 +1,10 @@
 // Command table runs the tests of testdata/matrix.txt and ends with one table of
 // what was done, what was broken meanwhile, and what came of it:
 //
-//	go run ./internal/testkit/faultrig/table [-rows B1,B2] [-timeout 60m] [LOG…]
+//	go run ./internal/testkit/faultrig/table [-rows B1,B2] [-timeout 60m] [-journal FILE] [LOG…]
 //
-// With logs of `go test -json` it reads these and runs nothing. It ends with 1 if
+// What has passed stands in the journal: whoever is interrupted starts it again, and
+// only the rest runs. It is of one commit. With logs of `go test -json` it reads these and runs nothing. It ends with 1 if
 // something failed, was skipped, or did not run.
 package main
 
@@ -14,11 +15,14 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/c3po-dev/c3po/internal/testkit/faultrig"
 	"github.com/c3po-dev/c3po/internal/testkit/faultrig/matrix"
 )
 
@@ -39,6 +43,7 @@ func table(ctx context.Context) (holds bool, err error) {
 	file := flag.String("matrix", "testdata/matrix.txt", "the `file` that names the tests of each row")
 	rows := flag.String("rows", "", "run these `rows` only: B1,B2, or B for all that begin so")
 	most := flag.Duration("timeout", time.Hour, "how long the tests of one package may take")
+	journal := flag.String("journal", "bin/torture.jsonl", "the `file` that keeps what has passed of this commit")
 	flag.Parse()
 
 	text, err := os.ReadFile(*file)
@@ -55,7 +60,9 @@ func table(ctx context.Context) (holds bool, err error) {
 	}
 	var results matrix.Results
 	if flag.NArg() == 0 {
-		err = runner{results: &results, most: *most}.run(ctx, entries)
+		if err := run(ctx, entries, &results, *journal, *most); err != nil {
+			return false, err
+		}
 	}
 	for _, log := range flag.Args() {
 		err = errors.Join(err, read(log, &results))
@@ -66,6 +73,36 @@ func table(ctx context.Context) (holds bool, err error) {
 	printed, holds := matrix.Table(entries, &results)
 	fmt.Print("\n", printed)
 	return holds, nil
+}
+
+func run(ctx context.Context, entries []matrix.Entry, results *matrix.Results, name string, most time.Duration) (err error) {
+	// In a container the checkout often is somebody else's.
+	said, err := exec.CommandContext(ctx, "git", "-c", "safe.directory=*", "describe", "--always", "--abbrev=40", "--exclude=*", "--dirty").Output()
+	if err != nil {
+		return fmt.Errorf("which commit is this: %w", err)
+	}
+	commit := strings.TrimSpace(string(said))
+	if strings.HasSuffix(commit, "-dirty") { // two of these are not the same
+		commit = fmt.Sprintf("%s-%d", commit, os.Getpid())
+	}
+	switch {
+	case faultrig.Night():
+		commit += ", for a night"
+	case faultrig.Torture():
+		commit += ", at full size"
+	}
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return err
+	}
+	journal, err := matrix.Open(name, commit, time.Now(), results)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		fmt.Printf("\n%s\n", journal)
+		err = errors.Join(err, journal.Close())
+	}()
+	return runner{results: results, journal: journal, most: most}.run(ctx, entries)
 }
 
 // chosen are the entries of the rows that are asked for.

@@ -18,15 +18,18 @@ import (
 // take each other's time.
 type runner struct {
 	results *matrix.Results
+	journal *matrix.Journal
 	most    time.Duration
 }
 
-// run returns an error only if it could not run; what failed is in the results.
+// run returns an error only if it could not run; what failed is in the results. What
+// has passed before, by the journal, is not run again.
 func (r runner) run(ctx context.Context, entries []matrix.Entry) error {
 	var folders, commands []string
 	tests := map[string][]string{}
 	for _, e := range entries {
 		switch {
+		case r.results.Of(e).End == matrix.Passed:
 		case e.Command != "" && !slices.Contains(commands, e.Command):
 			commands = append(commands, e.Command)
 		case e.Command == "" && len(tests[e.Package]) == 0:
@@ -64,7 +67,11 @@ func (r runner) tests(ctx context.Context, folder string, names []string) error 
 	lines := bufio.NewReader(out)
 	for {
 		line, err := lines.ReadString('\n')
-		if test, ended := r.results.Add(line); ended != nil {
+		test, ended, unkept := r.journal.Add(line)
+		if unkept != nil {
+			return unkept
+		}
+		if ended != nil {
 			fmt.Printf("  %s: %s, %.1f s\n", test, ended.End, ended.Took.Seconds())
 			for _, said := range ended.Output {
 				fmt.Print("    ", said)
@@ -85,8 +92,10 @@ func (r runner) command(ctx context.Context, command string) error {
 	cmd := exec.CommandContext(ctx, "bash", "-c", command)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	err := cmd.Run()
-	r.results.AddCommand(command, err != nil, time.Since(began))
-	return couldRun(ctx, err)
+	if err := couldRun(ctx, err); err != nil {
+		return err // it says nothing about the command
+	}
+	return r.journal.AddCommand(command, err != nil, time.Since(began))
 }
 
 // couldRun leaves what a program says by its exit status to the results.
