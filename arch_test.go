@@ -133,7 +133,7 @@ var mayImport = map[string][]string{
 
 	// Programs of the build and the tests.
 	"internal/testkit/faultrig/matrix": {"internal/testkit/faultrig"},
-	"internal/testkit/faultrig/table":  {"internal/testkit/faultrig/matrix"},
+	"internal/testkit/faultrig/table":  {"internal/testkit/faultrig", "internal/testkit/faultrig/matrix"},
 	"internal/ops/reference/cmd":       {"internal/ops/reference"},
 	"internal/client/methods":          {},
 	"internal/ops/sbom/cmd":            {"internal/ops/sbom"},
