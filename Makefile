@@ -27,9 +27,9 @@ build: ## bin/c3po, one static binary
 sbom: build ## bin/c3po.cdx.json, what the binary is made of, as CycloneDX
 	$(GO) run ./internal/ops/sbom/cmd bin/c3po >bin/c3po.cdx.json
 
-image: ## the coordinator's image, by docker or podman
+image: ## the coordinator's image for this machine, by docker or podman; deploy/images.sh makes those of a release
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o deploy/c3po ./cmd/c3po
-	$$(command -v docker || command -v podman) build -t c3po/c3po:latest deploy
+	$$(command -v docker || command -v podman) build -t ghcr.io/c3po-dev/c3po:latest deploy
 
 web: ## web/dist, the dashboard that the next build carries; needs Node 20.19 or later
 	cd web && $(NPM_CI) && npm run build

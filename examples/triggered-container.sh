@@ -17,7 +17,7 @@ cat >"$agents" <<END
 counter:
   workspace: $workspace
   client: shell
-  image: debian:bookworm-slim
+  image: docker.io/library/debian:bookworm-slim
   triggers: [c3po]
   prompt: |
     for id in \$(c3po inbox --json | grep -o '"id": *"[^"]*"' | cut -d'"' -f4); do

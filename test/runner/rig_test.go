@@ -25,7 +25,7 @@ const (
 	stageVariable = "C3PO_RUNNER_STAGE"
 	// plain is an image without our entrypoint and without Claude Code, which starts
 	// at once: what a runner does is the same.
-	plain = "debian:bookworm-slim"
+	plain = "docker.io/library/debian:bookworm-slim"
 	// key opens nothing: the model is our own.
 	key = "sk-none-needed-on-loopback"
 )

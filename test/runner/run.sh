@@ -8,7 +8,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 export C3PO_RUNNER=${C3PO_RUNNER:-${XDG_CACHE_HOME:-$HOME/.cache}/c3po/runner}
-base=debian:bookworm-slim
+base=docker.io/library/debian:bookworm-slim
 
 . test/clients.sh
 need containers podman runc mmdebstrap unshare ip
@@ -72,7 +72,6 @@ if [ "${C3PO_TORTURE:-}" = 1 ]; then
 	trap 'kill "$daemon"; wait "$daemon" || true; rm -rf "$folder"' EXIT
 	timeout 30 sh -c 'until docker ps >/dev/null 2>&1; do sleep 0.2; done' || give_up containers "dockerd does not start"
 	podman image save "$base" | docker load
-	docker tag "localhost/$base" "$base"
 	C3PO_RUNTIME=docker "$folder/container.test" -test.timeout=5m -test.run '^TestARealRuntime'
 	unset DOCKER_HOST
 fi

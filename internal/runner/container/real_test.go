@@ -25,7 +25,7 @@ func TestARealRuntimeKeepsToThis(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const base = "debian:bookworm-slim"
+	const base = "docker.io/library/debian:bookworm-slim"
 	label := "c3po.test=" + t.Name()
 	key, value, _ := strings.Cut(label, "=")
 	spec := func(script string) container.Spec {
