@@ -158,6 +158,10 @@ clients-e2e: ## c3po in other real coding agents, installed by npm
 deploy-e2e: ## image, compose files, manifests, units and alert rules with the real tools
 	test/deploy/run.sh
 
+.PHONY: manifests
+manifests: ## deploy/kubernetes, written from the Helm chart; a test fails until they are current
+	cd test/deploy/manifests && $(GO) test -count=1 -run TestThePlainManifests . -update
+
 package-e2e: ## two builds that are the same, the deb in a bare Debian, and the README followed there
 	test/package/run.sh
 

@@ -1,10 +1,11 @@
-// Package manifests holds the Kubernetes example against the types of Kubernetes itself.
+// Package manifests holds the Helm chart, and the manifests written from it, against
+// Helm's own engine and the types of Kubernetes itself.
 package manifests
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -20,6 +21,24 @@ import (
 // objects are those of every file, decoded so that an unknown or doubled field is an error.
 func objects(t *testing.T) map[string]runtime.Object {
 	t.Helper()
+	files, err := filepath.Glob("../../../deploy/kubernetes/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no manifests: %v", err)
+	}
+	texts := map[string]string{}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts[file] = string(text)
+	}
+	return decode(t, texts)
+}
+
+// decode reads the objects of several files.
+func decode(t *testing.T, files map[string]string) map[string]runtime.Object {
+	t.Helper()
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
 		appsv1.AddToScheme, batchv1.AddToScheme, corev1.AddToScheme, networkingv1.AddToScheme, policyv1.AddToScheme,
@@ -27,18 +46,10 @@ func objects(t *testing.T) map[string]runtime.Object {
 		utilruntime.Must(add(scheme))
 	}
 	decoder := serializer.NewCodecFactory(scheme, serializer.EnableStrict).UniversalDeserializer()
-	files, err := filepath.Glob("../../../deploy/kubernetes/*.yaml")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no manifests: %v", err)
-	}
 	all := map[string]runtime.Object{}
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i, document := range bytes.Split(text, []byte("\n---\n")) {
-			object, kind, err := decoder.Decode(document, nil, nil)
+	for file, text := range files {
+		for i, document := range strings.Split(text, "\n---\n") {
+			object, kind, err := decoder.Decode([]byte(document), nil, nil)
 			if err != nil {
 				t.Errorf("%s, document %d: %v", file, i+1, err)
 				continue
