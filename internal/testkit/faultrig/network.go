@@ -1,16 +1,18 @@
 package faultrig
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
 )
 
 // A Network is hosts with addresses of their own, each on a cable to this one
-// that can be pulled. They are network namespaces: it needs root and iproute2.
+// that can be pulled. They are network namespaces: it needs root, iproute2 and iptables.
 type Network struct {
 	t      testing.TB
 	prefix string // the first three numbers of every address
@@ -25,11 +27,14 @@ var networks atomic.Int64
 // is skipped, in CI it fails.
 func NewNetwork(t testing.TB) *Network {
 	t.Helper()
-	if _, err := exec.LookPath("ip"); err != nil || os.Geteuid() != 0 {
+	_, noHosts := exec.LookPath("ip")
+	_, noFaults := exec.LookPath("iptables")
+	if errors.Join(noHosts, noFaults) != nil || os.Geteuid() != 0 {
+		const missing = "network namespaces whose packets are lost need root, iproute2 and iptables"
 		if os.Getenv("CI") == "true" {
-			t.Fatal("network namespaces need root and iproute2")
+			t.Fatal(missing)
 		}
-		t.Skip("network namespaces need root and iproute2")
+		t.Skip(missing)
 	}
 	nth := networks.Add(1)
 	n := &Network{t: t, tag: fmt.Sprintf("c3p%d-%d-", os.Getpid(), nth)}
@@ -103,9 +108,32 @@ func (h *Host) Pull() {
 	h.network.run("ip", "-n", h.name, "link", "set", "wire", "down")
 }
 
-// Plug ends a Pull.
+// Deafen lets nothing arrive any more, while what the host says does.
+func (h *Host) Deafen() { h.lose("INPUT", 1) }
+
+// Mute lets nothing leave any more, while the host hears everything.
+func (h *Host) Mute() { h.lose("OUTPUT", 1) }
+
+// Lossy loses this part of all packets, in either direction.
+func (h *Host) Lossy(part float64) {
+	h.lose("INPUT", part)
+	h.lose("OUTPUT", part)
+}
+
+func (h *Host) lose(chain string, part float64) {
+	h.network.t.Helper()
+	h.iptables("-A", chain, "-m", "statistic", "--mode", "random", "--probability", strconv.FormatFloat(part, 'f', -1, 64), "-j", "DROP")
+}
+
+func (h *Host) iptables(args ...string) {
+	h.network.t.Helper()
+	h.network.run("ip", append([]string{"netns", "exec", h.name, "iptables", "-w"}, args...)...)
+}
+
+// Plug ends whatever the cable suffers from.
 func (h *Host) Plug() {
 	h.network.t.Helper()
+	h.iptables("-F")
 	h.network.run("ip", "-n", h.name, "link", "set", "wire", "up")
 	h.network.run("ip", "-n", h.name, "route", "replace", "default", "via", h.near)
 }
