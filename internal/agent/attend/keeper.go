@@ -22,6 +22,8 @@ const (
 	// minRest and maxRest are how long a session is left closed whose last run has failed.
 	minRest = time.Second
 	maxRest = 5 * time.Minute
+	// maxFailures are so many runs that fail one after the other that the person is asked.
+	maxFailures = 3
 	// openTimeout is how long a client that has waited for a session may take to open it.
 	openTimeout = 5 * time.Second
 	// hour is what the budget of starts is for.
@@ -37,12 +39,13 @@ type keeper struct {
 	left   map[c3po.MessageID]bool // a run has ended well and left it unanswered: another would too
 	asked  c3po.MessageID          // the question whether it may be started more often
 	denied time.Time               // the person wants no more starts until then
+	failed []error                 // how the last runs have ended, since one has ended well
 	// yielded is when the person's client was last seen to wait for the session.
 	yielded time.Time
 }
 
 func (k *keeper) run(ctx context.Context) {
-	away, failed := resident.Backoff(), attempt.Backoff{Min: minRest, Max: maxRest}
+	away, rests := resident.Backoff(), attempt.Backoff{Min: minRest, Max: maxRest}
 	for ctx.Err() == nil {
 		if k.open() || time.Now().Before(k.denied) {
 			attempt.Sleep(ctx, lookEvery)
@@ -69,12 +72,14 @@ func (k *keeper) run(ctx context.Context) {
 			continue
 		}
 		if err := k.resume(ctx, to, mail); err != nil {
-			rest := failed.Step()
+			k.failed = append(k.failed, err)
+			rest := rests.Step()
 			k.log.WarnContext(ctx, "the resumed session has failed", "err", err, "next_in", rest)
 			attempt.Sleep(ctx, rest)
 			continue
 		}
-		failed.Reset()
+		k.failed = nil
+		rests.Reset()
 	}
 }
 
@@ -173,32 +178,35 @@ func (k *keeper) consent() (paths.Consent, bool) {
 	return all.For(k.session.Agent)
 }
 
-// affordable says that another start is within the budget. If not, the person is asked,
-// once, and mail waits for the answer.
+// affordable says that another start is within the budget and has a chance. If not, the
+// person is asked, once, and mail waits for the answer.
 func (k *keeper) affordable(ctx context.Context, to *client.Client) bool {
 	consent, ok := k.consent()
 	if !ok {
 		attempt.Sleep(ctx, lookEvery)
 		return false
 	}
-	if k.recentStarts(time.Now()) < consent.Starts {
+	var reason string
+	switch n := len(k.failed); {
+	case n >= maxFailures:
+		reason = fmt.Sprintf("Mail has tried %d times to resume the closed session of %s on %s, and it failed. Last: %v", n, k.session.Agent, k.host(), k.failed[n-1])
+	case k.recentStarts(time.Now()) >= consent.Starts:
+		reason = fmt.Sprintf("Mail has resumed the closed session of %s as often as you allow in an hour (%d).", k.session.Agent, consent.Starts)
+	default:
 		return true
 	}
-	done, err := to.EscalateToHuman(ctx, c3po.EscalateInput{
-		Reason:   fmt.Sprintf("Mail has resumed the closed session of %s as often as you allow in an hour (%d).", k.session.Agent, consent.Starts),
-		Question: "May mail resume it further?", Choices: []string{goOn, stayClosed},
-	})
+	done, err := to.EscalateToHuman(ctx, c3po.EscalateInput{Reason: reason, Question: "May mail resume it further?", Choices: []string{goOn, stayClosed}})
 	if err != nil {
 		k.log.WarnContext(ctx, "cannot ask whether the session may be resumed further", "err", err)
 		attempt.Sleep(ctx, maxRest)
 		return false
 	}
 	k.asked = done.MessageID
-	k.log.WarnContext(ctx, "all starts of this hour are used up; the person is asked", "starts", consent.Starts)
+	k.log.WarnContext(ctx, "the person is asked whether mail may resume the session further", "reason", reason)
 	return false
 }
 
-// What a person is offered when all starts are used up.
+// What a person is offered then.
 const (
 	goOn       = "Resume it further"
 	stayClosed = "Leave it closed for an hour"
@@ -207,6 +215,7 @@ const (
 // decided takes in the person's answer.
 func (k *keeper) decided(ctx context.Context, to *client.Client, answers []c3po.Message) {
 	for _, answer := range answers {
+		k.failed = nil
 		if answer.Text() == goOn {
 			k.forgetStarts()
 		} else {
