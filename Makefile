@@ -12,6 +12,7 @@ FUZZTIME  ?= 10s
 NPM_CI    := { [ node_modules/.package-lock.json -nt package-lock.json ] || npm ci --ignore-scripts --no-audit --no-fund --loglevel=error; }
 CHECKS    ?= 2000
 ROWS      ?=
+ENGINES   ?=
 SEED      ?= random
 DIVERGE   := ./internal/store/redisstore -run TestRedisNeverDivergesFromTheModel
 
@@ -186,8 +187,8 @@ torture-long: ## as torture, for a night
 	$(GO) test -race -count=1 -timeout 60m ./internal/testkit/faultrig
 	C3PO_TORTURE=1 PARALLEL=4 test/claude/run.sh -test.v
 
-engines: ## the store, the engine, backups and moves on Redis 8 and Valkey 8, unpacked from Debian 13
-	.ci/engines
+engines: ## the store, the engine, backups and moves on Redis 8 and Valkey 8, unpacked from Debian 13; ENGINES=valkey-9.1 for others, C3PO_WHOLE=1 for all tests
+	.ci/engines $(ENGINES)
 
 torture-bites: ## breaks on purpose, each of which its test must find (testdata/bites)
 	.ci/bites
