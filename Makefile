@@ -35,6 +35,13 @@ image: ## the coordinator's image for this machine, by docker or podman; deploy/
 web: ## web/dist, the dashboard that the next build carries; needs Node 20.19 or later
 	cd web && $(NPM_CI) && npm run build
 
+.PHONY: npm-package
+npm-package: ## bin/c3po-dev-client-VERSION.tgz, the TypeScript client packed for npm
+	cd web && $(NPM_CI)
+	@rm -rf bin/npm && mkdir -p bin/npm && cp -r client/typescript/. bin/npm && rm -rf bin/npm/dist
+	node web/node_modules/@typescript/native/bin/tsc -p bin/npm
+	cd bin/npm && { expr '$(VERSION)' : 'v[0-9]*\.[0-9]*\.[0-9]*$$' >/dev/null && npm version --no-git-tag-version '$(VERSION:v%=%)' >/dev/null || true; } && npm pack --loglevel=error --pack-destination ..
+
 .PHONY: web-check
 web-check: ## the dashboard's linter, format and unit tests, and the size of its first screen; after make web
 	cd web && $(NPM_CI) && npm run -s lint && npm run -s unit && npm run -s size
@@ -58,7 +65,7 @@ share: ## bin/share, what packages carry beside the program: completions and man
 .PHONY: reference contract
 contract: ## what is written from the table of operations, the routes and the types on the wire, after a change of them
 	$(GO) run ./internal/client/methods
-	$(GO) test -vet=off -count=1 -run 'TestTheDocumentIsWhatTheRoutesAndTypesSay|TestTheShapesOfThePageAreThoseOfTheDocument|TestEachToolsetListsItsTools|TestTheToolTableIsTheOperations|TestWhoMayCallAnOperationIsWrittenDown|TestTheTableOfSurfacesIsCurrent' \
+	$(GO) test -vet=off -count=1 -run 'TestTheDocumentIsWhatTheRoutesAndTypesSay|TestTheTypeScriptClientIsWhatTheDocumentSays|TestEachToolsetListsItsTools|TestTheToolTableIsTheOperations|TestWhoMayCallAnOperationIsWrittenDown|TestTheTableOfSurfacesIsCurrent' \
 		./internal/transport/rest ./internal/transport/mcpserver ./internal/server ./internal/cli -update
 
 reference: ## docs/reference/cli-reference.md and the other references, which git does not keep

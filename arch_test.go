@@ -128,6 +128,7 @@ var mayImport = map[string][]string{
 	"test/recipe":      {},
 	"test/runner":      {},
 	"test/scale":       {},
+	"test/typescript":  {},
 
 	"web": {},
 

@@ -19,8 +19,8 @@ import (
 
 // Config says who the program is and, if the host does not, where the coordinator is.
 type Config struct {
-	// Agent is the id the program acts under: what others send to. Of two programs with
-	// one id the one that opened last has it.
+	// Agent is the id the program acts under: what others send to. If another
+	// program that is there has it, the agent gets a numbered one: Client.ID tells.
 	Agent string
 	// Capabilities are what it can help with. Each names a queue that it then serves: mail
 	// to role:NAME goes to one of the agents that have it.

@@ -3,7 +3,7 @@ import hooks from "eslint-plugin-react-hooks";
 import ts from "typescript-eslint";
 
 export default ts.config(
-  { ignores: ["dist*", "node_modules", "src/wire.ts", "src/hidden.ts"] },
+  { ignores: ["dist*", "node_modules", "src/hidden.ts"] },
   js.configs.recommended,
   {
     files: ["src/**/*.{ts,tsx}"],

@@ -3,6 +3,8 @@ import { defineConfig } from "vite";
 
 export default defineConfig({
   plugins: [react()],
+  // The client is the one that others use, from its sources.
+  resolve: { alias: { "@c3po-dev/client": new URL("../client/typescript/src/index.ts", import.meta.url).pathname } },
   build: {
     // The policy of the page forbids data: addresses.
     assetsInlineLimit: 0,

@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from "react";
 import { call, clientKey, request } from "./api";
 import { keep } from "./kept";
-import type { Message, Passkeys } from "./wire";
+import type { Message, Passkeys } from "@c3po-dev/client";
 
 // An answer is on its way for ten seconds before it is sent, so that it can be
 // taken back: what an agent has read cannot. A verdict on an approval is sent at once.

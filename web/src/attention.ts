@@ -4,7 +4,7 @@ import { asking, textOf } from "./mail";
 import { subject } from "./markdown";
 import { inPlace, plain } from "./plain";
 import { go } from "./route";
-import type { Message, PushKey, PushState } from "./wire";
+import type { Message, PushKey, PushState } from "@c3po-dev/client";
 
 // What tells a person outside of the tab that an agent needs them: the icon, and
 // a notification of the desktop if they want it.

@@ -1,6 +1,6 @@
 import { type InfiniteData, type QueryClient, useInfiniteQuery } from "@tanstack/react-query";
-import { list, type Page } from "./api";
-import type { Conversation } from "./wire";
+import { call, type Page } from "./api";
+import type { Conversation } from "@c3po-dev/client";
 
 type Pages = InfiniteData<Page<Conversation>, string>;
 
@@ -8,7 +8,7 @@ const pageSize = 100;
 const news = 5; // conversations that are read again after an event
 const wholeEvery = 10_000; // ms for each page that was loaded, after which all of it is read again if anything happened
 
-const read = (open: boolean, cursor: string, limit: number) => list<Conversation>("conversations", { ...(open ? { state: "open" } : {}), cursor, limit });
+const read = (open: boolean, cursor: string, limit: number) => call("conversations", { ...(open ? { state: "open" } : {}), cursor, limit });
 
 export function useConversations(open: boolean) {
   return useInfiniteQuery({

@@ -1,14 +1,14 @@
 import { type InfiniteData, type QueryClient, useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useMemo, useState } from "react";
 import { settle, useAnswering } from "./answers";
-import { call, list, type Page, request } from "./api";
+import { call, type Page, request } from "./api";
 import { backfill, onEvents } from "./live";
 import { mayAct, useSession } from "./session";
 import { type SeenAgent, ends } from "./mail";
 import { asks } from "./needs";
 import { refreshConversations } from "./conversations";
 import { refreshThreads } from "./thread";
-import type { Agent, Event, Message, Passkeys, ServerInfo, Stuck, Ticket } from "./wire";
+import type { Agent, Event, Message, Passkeys, Stuck } from "@c3po-dev/client";
 
 type AgentPage = Page<SeenAgent>;
 
@@ -20,7 +20,7 @@ export function useAgents() {
   const query = useInfiniteQuery({
     queryKey: ["agents"],
     queryFn: async ({ pageParam }) => {
-      const answer = await list<Agent>("list_agents", { cursor: pageParam, limit: pageParam ? page : firstPage });
+      const answer = await call("list_agents", { cursor: pageParam, limit: pageParam ? page : firstPage });
       return { ...answer, rows: answer.rows.map((a) => ({ ...a, read: Date.now() })) };
     },
     initialPageParam: "",
@@ -41,14 +41,14 @@ export function useAgents() {
 export function useAgent(id: string) {
   return useQuery({
     queryKey: ["agent", id],
-    queryFn: async (): Promise<SeenAgent> => ({ ...(await call<Agent>("get_agent_status", { agent_id: id })), read: Date.now() }),
+    queryFn: async (): Promise<SeenAgent> => ({ ...(await call("get_agent_status", { agent_id: id })), read: Date.now() }),
     refetchInterval: 5_000,
   });
 }
 
 // useRecentMail reads what an agent wrote and was written lately, the latest last.
 export function useRecentMail(agent: string) {
-  return useQuery({ queryKey: ["mail", agent], queryFn: () => list<Message>("recent", { agent_id: agent, limit: 50 }), refetchInterval: 60_000 });
+  return useQuery({ queryKey: ["mail", agent], queryFn: () => call("recent", { agent_id: agent, limit: 50 }), refetchInterval: 60_000 });
 }
 
 // useQuestions reads what waits for the person. An observer may see that there
@@ -58,8 +58,8 @@ export function useQuestions() {
   return useQuery({
     queryKey: ["questions"],
     queryFn: async (): Promise<Message[]> => {
-      if (act) return (await list<Message>("human_list", { limit: 200 })).rows;
-      const open = await list<Ticket>("tickets", { which: "all", state: "open", limit: 500 });
+      if (act) return (await call("human_list", { limit: 200 })).rows;
+      const open = await call("tickets", { which: "all", state: "open", limit: 500 });
       return open.rows
         .filter((t) => t.to_agent === "human")
         .map((t) => ({
@@ -97,7 +97,7 @@ export function useAnyAgent(): boolean {
   const none = (rows: Agent[] | undefined) => rows?.length === 0;
   const { data } = useQuery({
     queryKey: ["agents", "any"],
-    queryFn: () => list<Agent>("list_agents", { limit: 1 }),
+    queryFn: () => call("list_agents", { limit: 1 }),
     staleTime: 60_000,
     refetchInterval: (q) => none(q.state.data?.rows) && 5_000,
   });
@@ -106,7 +106,7 @@ export function useAnyAgent(): boolean {
 
 // usePausedAll gives why everybody is paused; nothing if they are not.
 export function usePausedAll(): string | undefined {
-  return useQuery({ queryKey: ["pause"], queryFn: () => call<ServerInfo>("server_info"), refetchInterval: 60_000 }).data?.paused;
+  return useQuery({ queryKey: ["pause"], queryFn: () => call("server_info", {}), refetchInterval: 60_000 }).data?.paused;
 }
 
 // usePasskeys reads what the person confirms with which passkeys. Who only looks has none.
@@ -124,7 +124,7 @@ export function useQuestionCount(): number {
 export function useStuck(all = false) {
   return useQuery({
     queryKey: ["stuck"],
-    queryFn: () => call<Stuck>("stuck"),
+    queryFn: () => call("stuck", {}),
     refetchInterval: (q) => Math.max(all ? 5_000 : 60_000, q.state.data ? rest(q.state.data) : 0),
   });
 }
@@ -152,7 +152,7 @@ const waitKinds = new Set(["accepted", "answered", "cancelled", "timed_out", "de
 export function useOpenTickets() {
   return useQuery({
     queryKey: ["open"],
-    queryFn: () => list<Ticket>("tickets", { which: "all", state: "open", limit: 200 }),
+    queryFn: () => call("tickets", { which: "all", state: "open", limit: 200 }),
     refetchInterval: 15_000,
   });
 }
@@ -161,7 +161,7 @@ const logPage = 1000;
 
 // useLog puts what has happened lately before the events that come.
 export function useLog(): void {
-  const { data } = useQuery({ queryKey: ["log"], queryFn: () => call<{ events: Event[] }>("tail_log", { limit: logPage }), staleTime: Infinity });
+  const { data } = useQuery({ queryKey: ["log"], queryFn: () => call("tail_log", { limit: logPage }), staleTime: Infinity });
   useEffect(() => {
     if (data) backfill(data.events, data.events.length < logPage);
   }, [data]);
@@ -286,7 +286,7 @@ async function patch(client: QueryClient, id: string): Promise<void> {
   }
   let agent: SeenAgent;
   try {
-    agent = { ...(await call<Agent>("get_agent_status", { agent_id: id })), read: Date.now() };
+    agent = { ...(await call("get_agent_status", { agent_id: id })), read: Date.now() };
   } catch {
     return; // it is gone, or the next look will tell
   }

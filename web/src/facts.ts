@@ -1,4 +1,4 @@
-import type { Cost, Fact, Trace } from "./wire";
+import type { Cost, Fact, Trace } from "@c3po-dev/client";
 
 // A Step is one of the six facts of a message, or how it ended otherwise.
 export interface FactStep {

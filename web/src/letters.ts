@@ -1,5 +1,5 @@
 import { plain } from "./plain";
-import type { Letter } from "./wire";
+import type { Letter } from "@c3po-dev/client";
 
 const reasons: Record<string, string> = {
   expired: "nobody read it in time",

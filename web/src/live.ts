@@ -1,18 +1,15 @@
 import type { QueryClient } from "@tanstack/react-query";
 import { useSyncExternalStore } from "react";
-import { headers } from "./api";
+import { C3poError, type Event, follow as followEvents } from "@c3po-dev/client";
+import { connect } from "./api";
 import { type Session, setSession } from "./session";
-import { parse } from "./stream";
-import type { Event } from "./wire";
 
-// The stream of what happens, read with fetch because an EventSource cannot
-// send a token. It goes on after the last event it had, also at another
+// The stream of what happens. It goes on after the last event it had, also at another
 // coordinator, and begins anew only when the log no longer holds that place.
 
 export type Line = "connecting" | "live" | "away";
 
 const maxKept = 5000;
-const silence = 40_000; // a living stream says something every 15 s
 let line: Line = "connecting";
 let recent: Event[] = [];
 let since = Infinity; // from when on recent has all there was
@@ -87,64 +84,38 @@ export function follow(as: Session, client: QueryClient): () => void {
   return () => end.abort();
 }
 
+// refusedPause is how long nothing is asked after the coordinator refused the stream.
+const refusedPause = 4000;
+
 async function run(as: Session, client: QueryClient, end: AbortSignal): Promise<void> {
   let after = "";
-  let pause = 250;
   // What was read before the stream stood may have changed in between.
   let wasAway = true;
-  setLine("connecting");
-  while (!end.aborted) {
-    const attempt = new AbortController();
-    const stop = () => attempt.abort();
-    end.addEventListener("abort", stop);
-    let watchdog = setTimeout(stop, silence);
-    try {
-      const answer = await fetch("/api/events", {
-        headers: { ...headers(as), Accept: "text/event-stream", ...(after ? { "Last-Event-ID": after } : {}) },
-        credentials: "omit",
-        signal: attempt.signal,
-      });
-      if (answer.status === 401) {
-        setSession(null, true);
-        return;
-      }
-      if (answer.ok && answer.body) {
-        const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
-        let rest = "";
-        for (;;) {
-          const { value, done } = await reader.read();
-          if (done) break;
-          clearTimeout(watchdog);
-          watchdog = setTimeout(stop, silence);
-          const blocks = (rest + value).split("\n\n");
-          rest = blocks.pop() ?? "";
-          const events: Event[] = [];
-          for (const block of blocks) {
-            const entry = parse(block);
-            if (entry.retry) pause = entry.retry;
-            if (entry.id) after = entry.id;
-            if (entry.name === "resume" || entry.name === "reset") {
-              // Who comes and goes without a word is not in the log.
-              if (entry.name === "reset" || wasAway) void client.invalidateQueries();
-              pause = 250;
-              wasAway = false;
-              setLine("live");
-            } else if (entry.data) {
-              events.push(JSON.parse(entry.data) as Event);
-            }
-          }
-          if (events.length > 0) take(events);
-        }
-      }
-    } catch {
-      // It is away; the loop tries again.
-    }
-    clearTimeout(watchdog);
-    end.removeEventListener("abort", stop);
-    if (end.aborted) return;
+  const onLost = () => {
     wasAway = true;
     setLine("away");
-    await new Promise((resolve) => setTimeout(resolve, pause * (0.75 + Math.random() / 2)));
-    pause = Math.min(pause * 2, 4000);
+  };
+  setLine("connecting");
+  while (!end.aborted) {
+    try {
+      for await (const came of followEvents(connect(as), { after, signal: end, onLost })) {
+        const events: Event[] = [];
+        for (const { at, start, event } of came) {
+          after = at;
+          if (event) events.push(event);
+          if (!start) continue;
+          // Who comes and goes without a word is not in the log.
+          if (!start.recovered || wasAway) void client.invalidateQueries();
+          wasAway = false;
+          setLine("live");
+        }
+        if (events.length > 0) take(events);
+      }
+    } catch (err) {
+      if (end.aborted) return;
+      if (err instanceof C3poError && err.status === 401) return setSession(null, true);
+      onLost();
+      await new Promise((resolve) => setTimeout(resolve, refusedPause));
+    }
   }
 }

@@ -1,5 +1,5 @@
 import { inPlace, plain } from "./plain";
-import type { Agent, Message } from "./wire";
+import type { Agent, Message } from "@c3po-dev/client";
 
 // An agent, and when the page read it.
 export interface SeenAgent extends Agent {

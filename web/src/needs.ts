@@ -1,5 +1,5 @@
 import { age, plain } from "./plain";
-import type { HoldUp, Message, Stuck, Wait } from "./wire";
+import type { HoldUp, Message, Stuck, Wait } from "@c3po-dev/client";
 
 const soon = 15 * 60_000; // ms before a deadline at which it is urgent
 

@@ -1,5 +1,5 @@
 import { hidden, lookalike, rightToLeft } from "./hidden";
-import type { OutOfQuota } from "./wire";
+import type { OutOfQuota } from "@c3po-dev/client";
 
 // Text of others is shown, never interpreted: it only ever becomes text nodes.
 // Characters that do something instead of being seen are spelt out, but for what joins

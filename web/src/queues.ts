@@ -1,4 +1,4 @@
-import type { Agent, Ticket } from "./wire";
+import type { Agent, Ticket } from "@c3po-dev/client";
 
 export interface Queue {
   name: string;

@@ -1,4 +1,4 @@
-import type { Event } from "./wire";
+import type { Event } from "@c3po-dev/client";
 
 export const step = 10_000; // ms of one point
 export const points = 60;

@@ -1,7 +1,7 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
-import { list } from "./api";
-import type { SearchHit } from "./wire";
+import { call } from "./api";
+import type { SearchHit } from "@c3po-dev/client";
 
 const typing = 250; // ms without a key before messages are searched
 const minRunes = 3;
@@ -17,7 +17,7 @@ export async function search(words: string): Promise<Searched> {
   const hits: SearchHit[] = [];
   let cursor = "";
   for (let calls = 0; calls < maxCalls; calls++) {
-    const page = await list<SearchHit>("search", { words, cursor, limit: wanted });
+    const page = await call("search", { words, cursor, limit: wanted });
     hits.push(...page.rows);
     cursor = page.next;
     if (!cursor || hits.length >= wanted) return { hits: hits.slice(0, wanted), all: true };

@@ -1,7 +1,7 @@
-import { call, list } from "./api";
+import { call } from "./api";
 import { subject } from "./markdown";
 import { textOf } from "./mail";
-import type { Message, Trace } from "./wire";
+import type { Message } from "@c3po-dev/client";
 
 const maxThreads = 8; // conversations that a chain is followed back through
 const maxSteps = 300; // of each: more are no picture any more
@@ -32,11 +32,11 @@ export async function readChain(thread: string): Promise<Message[][]> {
   let next = thread;
   while (next && !seen.has(next) && chain.length < maxThreads) {
     seen.add(next);
-    const { rows } = await list<Message>("get_thread", { thread: next, limit: maxSteps });
+    const { rows } = await call("get_thread", { thread: next, limit: maxSteps });
     const first = rows[0];
     if (!first) break;
     chain.push(rows);
-    const trace = await call<Trace>("trace", { message_id: first.id }).catch(() => undefined);
+    const trace = await call("trace", { message_id: first.id }).catch(() => undefined);
     next = trace?.follows ?? "";
   }
   return chain;

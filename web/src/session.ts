@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from "react";
 import { forgetKept } from "./kept";
-import type { Role } from "./wire";
+import type { Role } from "@c3po-dev/client";
 
 // Who looks at the page. The token stays in this browser until it ends or the
 // person signs out; it is sent as a header and never as a cookie, so no other

@@ -1,8 +1,8 @@
 import { type InfiniteData, type QueryClient, useInfiniteQuery } from "@tanstack/react-query";
 import { useEffect, useMemo } from "react";
-import { call, list, type Page } from "./api";
+import { call, type Page } from "./api";
 import { ends } from "./mail";
-import type { Event, Message, Trace } from "./wire";
+import type { Event, Message } from "@c3po-dev/client";
 
 type Pages = InfiniteData<Page<Message>, string>;
 
@@ -10,7 +10,7 @@ const page = 100;
 const maxPages = 50;
 const maxAsked = 8; // messages asked for their thread one by one; for more the end is read at once
 
-const read = (thread: string, cursor: string) => list<Message>("get_thread", { thread, cursor, limit: page });
+const read = (thread: string, cursor: string) => call("get_thread", { thread, cursor, limit: page });
 
 export function useThread(thread: string) {
   const query = useInfiniteQuery({
@@ -57,7 +57,7 @@ export function refreshThreads(client: QueryClient, events: Event[]): void {
 async function readOn(client: QueryClient, key: string, thread: string, news: string[]): Promise<void> {
   if (news.length === 0) return;
   if (news.length <= maxAsked) {
-    const traces = await Promise.all(news.map((id) => call<Trace>("trace", { message_id: id }).catch(() => undefined)));
+    const traces = await Promise.all(news.map((id) => call("trace", { message_id: id }).catch(() => undefined)));
     if (!traces.some((t) => t?.thread === thread)) return;
   }
   await readEnd(client, key);

@@ -1,5 +1,5 @@
 import { ends } from "./mail";
-import type { Event, Stuck, Wait } from "./wire";
+import type { Event, Stuck, Wait } from "@c3po-dev/client";
 
 export const trafficWindow = 10 * 60_000; // ms
 

@@ -32,12 +32,17 @@ export function say(text: string, bad = false): void {
 
 // sayError tells of an act that failed. Nobody repeats it but the person.
 export function sayError(err: unknown): void {
-  if (err instanceof Refusal && err.code === "COORD_DOWN")
-    say("The coordinator does not answer, so this may not have been done. Try again when it is back.", true);
+  if (isAway(err)) say("The coordinator does not answer, so this may not have been done. Try again when it is back.", true);
   else say(words(err), true);
 }
 
+// isAway says that nothing was answered. A browser does not tell whether anything was sent.
+function isAway(err: unknown): boolean {
+  return err instanceof Refusal && err.status === 0;
+}
+
 export function words(err: unknown): string {
+  if (isAway(err)) return "The coordinator does not answer. The page recovers automatically when it is back.";
   if (err instanceof Refusal) return plain(`${sentence(err.message)} ${err.suggestion}`.trim());
   return String(err);
 }

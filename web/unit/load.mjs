@@ -8,6 +8,7 @@ globalThis.localStorage ??= { getItem: () => null };
 const vite = await createServer({
   configFile: false,
   root: new URL("..", import.meta.url).pathname,
+  resolve: { alias: { "@c3po-dev/client": new URL("../../client/typescript/src/index.ts", import.meta.url).pathname } },
   appType: "custom",
   logLevel: "error",
   server: { middlewareMode: true, hmr: false, ws: false },

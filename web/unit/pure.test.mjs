@@ -35,7 +35,7 @@ test("a size is in bytes up to a kibibyte, then in the largest unit below it", a
 });
 
 test("an entry of the stream is read whatever its order", async () => {
-  const { parse } = await load("stream.ts");
+  const { parse } = await load("../../client/typescript/src/events.ts");
   assert.deepEqual(parse('data: {"a": "b: c"}\nid: 1:7\nevent: resume\nretry: 250'), { data: '{"a": "b: c"}', id: "1:7", name: "resume", retry: 250 });
   assert.deepEqual(parse(": still there"), {});
 });

@@ -9,7 +9,7 @@ import { age, ago, evidence, moment, plain, reach, reachWhy, standing } from "..
 import { go, to } from "../route";
 import { mayAct, useSession } from "../session";
 import { Compose, Empty, Head, InOrder, Reach, say, sayError, Trouble, Who } from "../ui";
-import type { Wait } from "../wire";
+import type { Wait } from "@c3po-dev/client";
 import "./Agent.css";
 import { usePause } from "./pause";
 
@@ -86,7 +86,7 @@ function Write({ to: agent }: { to: string }) {
   const write = async (text: string) => {
     setBusy(true);
     try {
-      const receipt = await actAsPerson<{ id: string; thread?: string; reachability: string }>("send_message", {
+      const receipt = await actAsPerson("send_message", {
         target: agent,
         message: text,
         client_key: key.current,

@@ -11,7 +11,7 @@ import { mayAct, useSession } from "../session";
 import { Compose, Empty, Head, say, sayError, Text, Trouble, Who } from "../ui";
 import { answering, textOf } from "../mail";
 import { readEnd, useThread } from "../thread";
-import type { Message } from "../wire";
+import type { Message } from "@c3po-dev/client";
 import "./Conversation.css";
 import { Files } from "./Files";
 import { Life } from "./Life";
@@ -63,7 +63,7 @@ export function Conversation({ thread, drawn }: { thread: string; drawn: boolean
     setBusy(true);
     try {
       if (asked) await call("human_answer", { message_id: asked.id, response: text, client_key: key.current });
-      else await actAsPerson("send_message", { target: other, message: text, thread: first?.thread || thread, client_key: key.current });
+      else if (other) await actAsPerson("send_message", { target: other, message: text, thread: first?.thread || thread, client_key: key.current });
       key.current = clientKey();
       say("Sent");
       await readEnd(client, thread);

@@ -8,7 +8,7 @@ import { subject } from "../markdown";
 import { ago, moment, plain } from "../plain";
 import { go, to } from "../route";
 import { Empty, Head, Trouble, Who } from "../ui";
-import type { Conversation } from "../wire";
+import type { Conversation } from "@c3po-dev/client";
 import "./Conversations.css";
 
 const rowHeight = 66;

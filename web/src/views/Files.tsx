@@ -2,7 +2,7 @@ import { useState } from "react";
 import { fileOf } from "../api";
 import { plain, sizeText } from "../plain";
 import { InOrder, sayError } from "../ui";
-import type { Attachment, Message } from "../wire";
+import type { Attachment, Message } from "@c3po-dev/client";
 
 // Files lists what travels with a message. A file is saved, never shown: it comes as bytes
 // without a type, and goes from memory into the browser's downloads.

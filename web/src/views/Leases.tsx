@@ -3,14 +3,14 @@ import { call } from "../api";
 import { ago, moment, plain } from "../plain";
 import { mayAct, useSession } from "../session";
 import { say, sayError, Who } from "../ui";
-import type { Lease, LeaseList } from "../wire";
+import type { Lease } from "@c3po-dev/client";
 
 const shown = 50;
 
 // Leases lists who edits which files, where leases are on. Nothing is shown while nobody does.
 export default function Leases({ now }: { now: number }) {
   const act = mayAct(useSession());
-  const { data, refetch } = useQuery({ queryKey: ["leases"], queryFn: () => call<LeaseList>("lease_list"), refetchInterval: 5_000 });
+  const { data, refetch } = useQuery({ queryKey: ["leases"], queryFn: () => call("lease_list", {}), refetchInterval: 5_000 });
   const leases = data?.leases ?? [];
   const free = async (lease: Lease) => {
     try {

@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
-import { call, list as read } from "../api";
+import { call } from "../api";
 import { useNow } from "../data";
 import { useShortcuts } from "../keys";
 import { type Group, grouped, letterRows, reasonWords } from "../letters";
@@ -10,7 +10,6 @@ import { ago, moment, plain } from "../plain";
 import { mayAct, useSession } from "../session";
 import { Dialog, Empty, Head, Id, say, sayError, Text, Trouble, Who } from "../ui";
 import { textOf } from "../mail";
-import type { Letter, LetterOutcome, LetterView } from "../wire";
 import "./Letters.css";
 
 const rowHeight = 56;
@@ -26,7 +25,7 @@ export function Letters() {
   const [sure, setSure] = useState<{ title: string; selection: object } | null>(null);
   const { data, error, isPending, hasNextPage, isFetchingNextPage, fetchNextPage } = useInfiniteQuery({
     queryKey: ["letters"],
-    queryFn: ({ pageParam }) => read<Letter>("dead_letters", { cursor: pageParam, limit: 200 }),
+    queryFn: ({ pageParam }) => call("dead_letters", { cursor: pageParam, limit: 200 }),
     initialPageParam: "",
     getNextPageParam: (last) => last.next || undefined,
   });
@@ -55,7 +54,7 @@ export function Letters() {
   };
   const settle = async (what: "replay" | "purge", selection: object) => {
     try {
-      const outcome = await call<LetterOutcome>(`dead_letter_${what}`, selection);
+      const outcome = await call(`dead_letter_${what}`, selection);
       const done = what === "replay" ? "delivered again" : "forgotten";
       say(`${outcome.done.length} ${done}${outcome.more ? "; there are more" : ""}`);
       for (const left of outcome.left.slice(0, 3)) say(`${plain(left.id)} was left: ${plain(left.why)}`, true);
@@ -190,7 +189,7 @@ function GroupRow({ group: g, more, open, act, now, onTurn, onReplay, onForget }
 function useLetter(id: string) {
   return useQuery({
     queryKey: ["letter", id],
-    queryFn: () => call<LetterView>("dead_letter", { message_id: id }),
+    queryFn: () => call("dead_letter", { message_id: id }),
     staleTime: Infinity,
   });
 }

@@ -5,14 +5,14 @@ import { costOf, factsOf, happened, latest } from "../facts";
 import { ends } from "../mail";
 import { age, clock, moment, plain, reach } from "../plain";
 import { useNow } from "../data";
-import type { Trace } from "../wire";
+import type { Trace } from "@c3po-dev/client";
 import "./Life.css";
 
 // Life is a message's signature: a dot for each of its six facts and the latest of
 // them in words. It opens into the trace.
 export function Life({ id }: { id: string }) {
   const [open, setOpen] = useState(false);
-  const { data: t } = useQuery({ queryKey: ["trace", id], queryFn: () => call<Trace>("trace", { message_id: id }) });
+  const { data: t } = useQuery({ queryKey: ["trace", id], queryFn: () => call("trace", { message_id: id }) });
   if (!t) return <p className="view-life quiet">…</p>;
   const steps = factsOf(t);
   const last = latest(steps);

@@ -2,7 +2,7 @@ import { useEffect, useState } from "react";
 import { request } from "../api";
 import { ended, roleOf, type Session, setSession } from "../session";
 import { Trouble } from "../ui";
-import type { Login as LoginAnswer, ServerInfo } from "../wire";
+import type { Login as LoginAnswer, ServerInfo } from "@c3po-dev/client";
 import "./Login.css";
 
 // A code is shown once; a page that is drawn twice must not show it twice.

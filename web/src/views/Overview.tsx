@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useEffect, useMemo, useRef, useState } from "react";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
-import { call, list } from "../api";
+import { call } from "../api";
 import { useAgents, useLog, useNow, useOpenTickets, useQuestionCount } from "../data";
 import { useKnownSince, useRecent } from "../live";
 import { counted, points, series, step } from "../rates";
@@ -10,7 +10,7 @@ import { ago, clock, moment, plain } from "../plain";
 import { to } from "../route";
 import { useTheme } from "../theme";
 import { Head, Id, Reach, Who } from "../ui";
-import type { Event, Letter, ServerInfo } from "../wire";
+import type { Event } from "@c3po-dev/client";
 import Leases from "./Leases";
 import "./Overview.css";
 
@@ -21,9 +21,9 @@ export default function Overview() {
   const { agents, hasNextPage } = useAgents();
   const since = useKnownSince();
   useLog();
-  const info = useQuery({ queryKey: ["info"], queryFn: () => call<ServerInfo>("server_info") });
+  const info = useQuery({ queryKey: ["info"], queryFn: () => call("server_info", {}) });
   const open = useOpenTickets();
-  const letters = useQuery({ queryKey: ["letters", "count"], queryFn: () => list<Letter>("dead_letters", { limit: 200 }) });
+  const letters = useQuery({ queryKey: ["letters", "count"], queryFn: () => call("dead_letters", { limit: 200 }) });
 
   const unread = useMemo(() => agents.reduce((sum, a) => sum + (a.unread ?? 0), 0), [agents]);
   const fullest = useMemo(

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useMemo, useRef, useState } from "react";
-import { list } from "../api";
+import { call } from "../api";
 import { useAgents } from "../data";
 import { find, type Target } from "../find";
 import { subject } from "../markdown";
@@ -9,7 +9,7 @@ import { queuesOf } from "../queues";
 import { go } from "../route";
 import { useSearch } from "../search";
 import { Dialog } from "../ui";
-import type { Conversation, SearchHit } from "../wire";
+import type { SearchHit } from "@c3po-dev/client";
 import "./Palette.css";
 import { useRooms } from "./Rooms";
 
@@ -33,7 +33,7 @@ function message(hit: SearchHit): Target {
 export function Palette({ views, onClose }: Props) {
   const { agents } = useAgents();
   const rooms = useRooms().data?.rows;
-  const talks = useQuery({ queryKey: ["palette"], queryFn: () => list<Conversation>("conversations", { limit: 200 }), staleTime: 5_000 }).data?.rows;
+  const talks = useQuery({ queryKey: ["palette"], queryFn: () => call("conversations", { limit: 200 }), staleTime: 5_000 }).data?.rows;
   const box = useRef<HTMLInputElement>(null);
   // After the dialog has opened, which gives the focus to its first button.
   useEffect(() => box.current?.focus(), []);

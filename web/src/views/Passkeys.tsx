@@ -4,7 +4,7 @@ import { request } from "../api";
 import { useNow, usePasskeys } from "../data";
 import { ago, plain } from "../plain";
 import { Head, Id, say, sayError, Trouble } from "../ui";
-import type { PasskeyOffer, Passkeys as All, ProofPolicy } from "../wire";
+import type { PasskeyOffer, Passkeys as All, ProofPolicy } from "@c3po-dev/client";
 import "./Passkeys.css";
 
 const policies: [ProofPolicy, string][] = [

@@ -8,7 +8,7 @@ import { useAsked } from "../proof";
 import { useRoute } from "../route";
 import { useSeen } from "../seen";
 import { Dialog, Head, InOrder, Trouble } from "../ui";
-import type { ProofRequest, Question } from "../wire";
+import type { ProofRequest, Question } from "@c3po-dev/client";
 import "./Proof.css";
 
 // Proof asks for the passkey that an act of this page needs.

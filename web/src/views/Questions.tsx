@@ -2,7 +2,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { answer } from "../answers";
 import { Body, Exact } from "../Body";
-import { act as actAsPerson, call, list as readList } from "../api";
+import { act as actAsPerson, call } from "../api";
 import { useAnyAgent, useNeeds, useNow, useStuck } from "../data";
 import { useKept } from "../kept";
 import { useShortcuts } from "../keys";
@@ -16,7 +16,7 @@ import { mayAct, useSession } from "../session";
 import { useSeen } from "../seen";
 import { useSteady } from "../steady";
 import { Compose, Empty, Head, Id, InOrder, say, sayError, Text, Trouble } from "../ui";
-import type { Agent, Message } from "../wire";
+import type { Message } from "@c3po-dev/client";
 import "./Questions.css";
 import { PauseAll, usePause } from "./pause";
 
@@ -178,13 +178,13 @@ function Beside({ question: q, read, now }: { question: Message; read: boolean; 
   const known = read && q.from_agent !== "system";
   const agent = useQuery({
     queryKey: ["asker", q.from_agent],
-    queryFn: () => call<Agent>("get_agent_status", { agent_id: q.from_agent }),
+    queryFn: () => call("get_agent_status", { agent_id: q.from_agent }),
     enabled: known,
     staleTime: 60_000,
   });
   const recent = useQuery({
     queryKey: ["recent", q.from_agent, q.id],
-    queryFn: () => readList<Message>("recent", { agent_id: q.from_agent, limit: 4 }),
+    queryFn: () => call("recent", { agent_id: q.from_agent, limit: 4 }),
     enabled: known,
     staleTime: 60_000,
   });

@@ -7,7 +7,7 @@ import { subject } from "../markdown";
 import { ago, moment, plain, standing } from "../plain";
 import { go, to } from "../route";
 import { Empty, Head, Reach, Who } from "../ui";
-import type { Ticket, Trace } from "../wire";
+import type { Ticket } from "@c3po-dev/client";
 import "./Queue.css";
 import { useQueues } from "./Rooms";
 
@@ -50,7 +50,7 @@ export function Queue({ name }: { name: string }) {
 }
 
 function Waiting({ ticket: t, text, now }: { ticket: Ticket; text: string; now: number }) {
-  const { data } = useQuery({ queryKey: ["trace", t.id], queryFn: () => call<Trace>("trace", { message_id: t.id }) });
+  const { data } = useQuery({ queryKey: ["trace", t.id], queryFn: () => call("trace", { message_id: t.id }) });
   return (
     <li className="one">
       <a className="stretched" href={to("conversations", t.thread || t.id)} dir="auto">

@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { useRef, useState } from "react";
-import { act as actAsPerson, clientKey, list } from "../api";
+import { act as actAsPerson, call, clientKey } from "../api";
 import { Body } from "../Body";
 import { useNow } from "../data";
 import { useShortcuts } from "../keys";
@@ -9,7 +9,6 @@ import { ago, moment, plain } from "../plain";
 import { go, to } from "../route";
 import { mayAct, useSession } from "../session";
 import { Compose, Empty, Head, say, sayError, Trouble, Who } from "../ui";
-import type { Message } from "../wire";
 import "./Room.css";
 import { useRooms } from "./Rooms";
 
@@ -23,7 +22,7 @@ export function Room({ name }: { name: string }) {
   const key = useRef(clientKey());
   const { data, error, isPending, hasNextPage, isFetchingNextPage, fetchNextPage } = useInfiniteQuery({
     queryKey: ["room", name],
-    queryFn: ({ pageParam }) => list<Message>("room_history", { room: name, cursor: pageParam, limit: 50 }),
+    queryFn: ({ pageParam }) => call("room_history", { room: name, cursor: pageParam, limit: 50 }),
     initialPageParam: "",
     getNextPageParam: (last) => last.next || undefined,
   });

@@ -1,15 +1,14 @@
 import { useQuery } from "@tanstack/react-query";
-import { list } from "../api";
+import { call } from "../api";
 import { useAgents, useNow, useOpenTickets } from "../data";
 import { ago, moment, plain } from "../plain";
 import { queuesOf } from "../queues";
 import { to } from "../route";
 import { Empty, Head, Trouble, Who } from "../ui";
-import type { Room } from "../wire";
 import "./Rooms.css";
 
 export function useRooms() {
-  return useQuery({ queryKey: ["rooms"], queryFn: () => list<Room>("room_list", { all: true, limit: 500 }), refetchInterval: 60_000 });
+  return useQuery({ queryKey: ["rooms"], queryFn: () => call("room_list", { all: true, limit: 500 }), refetchInterval: 60_000 });
 }
 
 export function useQueues() {

@@ -5,7 +5,7 @@ import { clock, moment, plain } from "../plain";
 import { to } from "../route";
 import { readChain, sequence, type Step } from "../sequence";
 import { Trouble, Who } from "../ui";
-import type { Message } from "../wire";
+import type { Message } from "@c3po-dev/client";
 import "./Sequence.css";
 
 // Sequence draws a conversation, and those it follows from, as messages between

@@ -4,7 +4,7 @@ import { request } from "../api";
 import { useNow } from "../data";
 import { ago, lastUsed, moment, plain } from "../plain";
 import { Dialog, Empty, Head, Id, say, sayError, Trouble } from "../ui";
-import type { AuditEntry, Invited, Role, Token } from "../wire";
+import type { AuditEntry, Invited, Role, Token } from "@c3po-dev/client";
 import "./Tokens.css";
 
 interface NewToken extends Token {

@@ -4,7 +4,7 @@ import { countdown, holdUpWords, waitWords } from "../needs";
 import { age, ago, moment, plain, reach, reachWhy } from "../plain";
 import { to } from "../route";
 import { Empty, Head, Trouble, Who } from "../ui";
-import type { HoldUp, Wait } from "../wire";
+import type { HoldUp, Wait } from "@c3po-dev/client";
 import "./Waiting.css";
 
 // More than these are drawn when somebody wants to see them: thousands take seconds.

@@ -9,7 +9,7 @@ export function usePause() {
   const client = useQueryClient();
   return async (agent: string, paused: boolean) => {
     try {
-      const result = await call<{ paused: string | null }>(paused ? "pause" : "resume", agent ? { agent_id: agent } : { all: true });
+      const result = await call(paused ? "pause" : "resume", agent ? { agent_id: agent } : { all: true });
       const who = agent ? plain(agent) : "Everybody";
       say(result.paused === null ? `${who} is resumed` : `${who} is paused: ${plain(result.paused)}`);
       await Promise.all([
