@@ -35,6 +35,11 @@ image: ## the coordinator's image for this machine, by docker or podman; deploy/
 web: ## web/dist, the dashboard that the next build carries; needs Node 20.19 or later
 	cd web && $(NPM_CI) && npm run build
 
+.PHONY: server-json
+server-json: REGISTRY ?= bin
+server-json: ## bin/server.json, what the MCP registry is given for the release VERSION
+	@mkdir -p '$(REGISTRY)' && sed 's/0\.0\.0/$(VERSION:v%=%)/' server.json >'$(REGISTRY)/server.json'
+
 .PHONY: npm-package
 npm-package: ## bin/c3po-dev-client-VERSION.tgz, the TypeScript client packed for npm
 	cd web && $(NPM_CI)
