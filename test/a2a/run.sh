@@ -6,10 +6,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-# Exact versions: an SDK that changes by itself cannot be a bar. It needs a Node that not
-# every system has.
-packages=(@a2a-js/sdk@1.3.0 express@5.2.1 node@22.23.3)
-export C3PO_A2A=${C3PO_A2A:-${XDG_CACHE_HOME:-$HOME/.cache}/c3po/a2a}
+. test/a2a/sdk.sh
 
 # give_up says that nothing was shown today.
 give_up() {
@@ -18,16 +15,8 @@ give_up() {
 	exit 0
 }
 
-wanted="${packages[*]}"
-if [ "$(cat "$C3PO_A2A/installed" 2>/dev/null || true)" != "$wanted" ]; then
-	command -v npm >/dev/null || give_up "npm is not installed"
-	mkdir -p "$C3PO_A2A"
-	# A lock would name the hosts of one registry.
-	npm install --prefix "$C3PO_A2A" --no-package-lock --no-audit --no-fund --loglevel=error "${packages[@]}" ||
-		give_up "npm could not install it"
-	"$C3PO_A2A/node_modules/.bin/node" --version || give_up "npm installed no Node that runs"
-	printf '%s' "$wanted" >"$C3PO_A2A/installed"
-fi
+command -v npm >/dev/null || give_up "npm is not installed"
+install_sdk || give_up "npm could not install it"
 # The SDK for Go is a module apart: it needs more than the whole program.
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
