@@ -13,7 +13,7 @@ give_up() {
 	[ "${CI:-}" != true ] || exit 1
 	exit 0
 }
-for tool in mmdebstrap dpkg-deb systemd-analyze unshare ip git tar; do
+for tool in mmdebstrap dpkg-deb systemd-analyze unshare ip git tar openssl; do
 	command -v "$tool" >/dev/null || give_up "$tool is not installed"
 done
 [ "$(id -u)" -eq 0 ] || give_up "only root can make a Debian"
@@ -44,7 +44,7 @@ arch=$(go env GOARCH)
 release=$work/release
 mkdir "$release"
 if [ -n "${C3PO_DIST:-}" ]; then
-	cp "$C3PO_DIST/c3po-linux-$arch.tar.gz" "$C3PO_DIST/c3po-linux-$arch.deb" "$C3PO_DIST/checksums.txt" "$release"
+	cp "$C3PO_DIST/c3po-linux-$arch.tar.gz" "$C3PO_DIST/c3po-linux-$arch.deb" "$C3PO_DIST/checksums.txt" install.sh "$release"
 	tar -xzf "$release/c3po-linux-$arch.tar.gz" -C "$work" c3po
 	version=$("$work/c3po" version | cut -d ' ' -f 2)
 	said "what goreleaser made is taken: $version"
@@ -61,10 +61,11 @@ else
 	(cd test/package/deb && go build -o "$work/deb" .)
 	"$work/deb" .goreleaser.yaml "$work/one/bin/c3po" "$version" "$release/c3po-linux-$arch.deb"
 	tar -czf "$release/c3po-linux-$arch.tar.gz" -C "$work/one/bin" c3po -C "$PWD" LICENSE README.md
-	(cd "$release" && sha256sum -- *.tar.gz >checksums.txt)
+	cp install.sh "$release"
+	(cd "$release" && sha256sum -- *.tar.gz *.deb install.sh >checksums.txt)
 	said "the deb: $(du -k "$release/c3po-linux-$arch.deb" | cut -f 1) KiB"
 fi
-cp install.sh "$release"
+test/package/sign.sh "$release" "$version" "$work/trust.pem"
 
 # 3. The deb, installed and removed.
 wait "$bootstrap" || { cat "$work/debian.log" >&2; fail "no Debian could be made"; }
@@ -103,10 +104,10 @@ left=$(find "$root/usr" "$root/etc" "$root/var/lib/dpkg/info" -name '*c3po*')
 [ -z "$left" ] || fail "removed, it leaves $left"
 said "the deb is installed, complete, its units right, and gone when removed"
 
-# 4. The README.
+# 4. The README, and how a release is verified.
 go test -c -o "$work/quickstart.test" ./test/quickstart
-export C3PO_QUICKSTART_ROOT=$root C3PO_QUICKSTART_RELEASE=$release
+export C3PO_QUICKSTART_ROOT=$root C3PO_QUICKSTART_RELEASE=$release C3PO_QUICKSTART_TRUST=$work/trust.pem C3PO_QUICKSTART_VERSION=$version
 cd test/quickstart
 unshare --net --mount sh -c 'ip link set lo up && mount -t proc proc "$C3PO_QUICKSTART_ROOT/proc" && mount --rbind /dev "$C3PO_QUICKSTART_ROOT/dev" && exec "$@"' sh \
-	"$work/quickstart.test" -test.v -test.timeout=8m -test.run '^TestTheReadmeOnABareDebian$'
-said "the README was followed"
+	"$work/quickstart.test" -test.v -test.timeout=8m -test.run '^(TestTheReadmeOnABareDebian|TestAReleaseIsVerifiedAsThePageSays)$'
+said "the README was followed, and the release verified as its page says"

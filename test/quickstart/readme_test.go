@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -49,7 +50,7 @@ func TestTheReadmeOnABareDebian(t *testing.T) {
 		t.Fatal(err)
 	}
 	servePage(t, root, release)
-	debian := &host{t: t, root: root, home: "/root", extra: []string{"HOME=/root", "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8"}}
+	debian := bareDebian(t, root)
 	began := time.Now()
 	followText(t, "README.md", first, map[string]*host{"": debian, "api": debian, "web": debian})
 	took := time.Since(began)
@@ -57,6 +58,42 @@ func TestTheReadmeOnABareDebian(t *testing.T) {
 	if out, err := debian.command(t.Context(), "c3po", "down").CombinedOutput(); err != nil {
 		t.Errorf("c3po down: %v: %s", err, out)
 	}
+}
+
+// What the page on installing says of verifying, with a release that another authority
+// than Sigstore's vouches for.
+func TestAReleaseIsVerifiedAsThePageSays(t *testing.T) {
+	root, release := os.Getenv("C3PO_QUICKSTART_ROOT"), os.Getenv("C3PO_QUICKSTART_RELEASE")
+	if root == "" || release == "" {
+		t.Skip("test/package runs this, which has a Debian")
+	}
+	text, err := os.ReadFile("../../docs/start/install.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(text), "\n## Verifying a release\n")
+	section, _, found := strings.Cut(section, "\n## ")
+	if !found || !strings.Contains(section, "sh install.sh verify") {
+		t.Fatal("the page does not say how a release is verified")
+	}
+	servePage(t, root, release)
+	section = strings.NewReplacer("v1.2.3", os.Getenv("C3PO_QUICKSTART_VERSION"), "linux-amd64", "linux-"+runtime.GOARCH).Replace(section)
+	followText(t, "docs/start/install.md", section, map[string]*host{"": bareDebian(t, root)})
+}
+
+// bareDebian is the Debian in root, where releases are signed by test/package.
+func bareDebian(t *testing.T, root string) *host {
+	t.Helper()
+	trust, err := os.ReadFile(os.Getenv("C3PO_QUICKSTART_TRUST"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(root, "etc/ssl/releases.pem"), trust, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return &host{t: t, root: root, home: "/root", extra: []string{
+		"HOME=/root", "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8", "C3PO_TRUST=/etc/ssl/releases.pem",
+	}}
 }
 
 // servePage is github.com to the programs in root: a certificate they believe, and
