@@ -55,7 +55,11 @@ func decode(t *testing.T, files map[string]string) map[string]runtime.Object {
 				continue
 			}
 			named, _ := object.(interface{ GetName() string })
-			all[kind.Kind+"/"+named.GetName()] = object
+			name := named.GetName()
+			if kind.Kind == "Job" {
+				name = name[:strings.LastIndexByte(name, '-')] // what follows is a hash
+			}
+			all[kind.Kind+"/"+name] = object
 		}
 	}
 	return all
