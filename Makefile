@@ -175,6 +175,10 @@ deploy-e2e: ## image, compose files, manifests, units and alert rules with the r
 manifests: ## deploy/kubernetes, written from the Helm chart; a test fails until they are current
 	cd test/deploy/manifests && $(GO) test -count=1 -run TestThePlainManifests . -update
 
+.PHONY: kubernetes-e2e
+kubernetes-e2e: ## the chart installed, upgraded and drained in a real control plane built from its modules; as root, 20 minutes the first time
+	test/kubernetes/run.sh
+
 package-e2e: ## two builds that are the same, the deb in a bare Debian, and the README followed there
 	test/package/run.sh
 

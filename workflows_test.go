@@ -17,21 +17,52 @@ var (
 )
 
 // loose says what a workflow trusts that somebody else can change, and what it may
-// do that nobody has asked for.
+// do that nobody has asked for. It is what zizmor looks for first, which runs in
+// scan.yml, before anything is pushed.
 func loose(workflow string) []string {
 	var found []string
-	granted := false
-	for n, line := range strings.Split(workflow, "\n") {
+	say := func(n int, line, why string) {
+		found = append(found, fmt.Sprintf("line %d: %s %s", n+1, strings.TrimSpace(line), why))
+	}
+	granted, script := false, -1 // the indent of the run: that a line belongs to
+	lines := strings.Split(workflow, "\n")
+	for n, line := range lines {
 		if action := used.FindStringSubmatch(line); action != nil && !pinned.MatchString(action[1]) {
-			found = append(found, fmt.Sprintf("line %d: %s is not pinned as owner/action@<40 hex digits> # v1.2.3", n+1, action[1]))
+			say(n, action[1], "is not pinned as owner/action@<40 hex digits> # v1.2.3")
 		}
-		granted = granted || line == "permissions:"
-		if strings.Contains(line, "pull_request_target") || strings.Contains(line, "write-all") {
-			found = append(found, fmt.Sprintf("line %d: %s gives strangers rights", n+1, strings.TrimSpace(line)))
+		if line == "permissions:" {
+			granted = true
+			if n+1 == len(lines) || lines[n+1] != "  contents: read" || n+2 < len(lines) && strings.HasPrefix(lines[n+2], "  ") {
+				say(n, line, "gives every job more than to read; a job says what it needs")
+			}
+		}
+		for _, word := range []string{"pull_request_target", "workflow_run", "write-all", "secrets: inherit"} {
+			if strings.Contains(line, word) {
+				say(n, line, "gives strangers rights")
+			}
+		}
+		if strings.Contains(line, "uses: actions/checkout@") && (n+1 == len(lines) || !strings.Contains(lines[n+1], "persist-credentials: false")) {
+			say(n, line, "leaves the token for what runs later")
+		}
+		indent := len(line) - len(strings.TrimLeft(line, " -"))
+		if script >= 0 && strings.TrimSpace(line) != "" && indent <= script {
+			script = -1
+		}
+		if strings.HasPrefix(strings.TrimLeft(line, " -"), "run:") {
+			script = indent
+		}
+		// What a shell reads must not be written by whoever names a branch: values come as variables.
+		if script >= 0 && strings.Contains(strings.ReplaceAll(line, "${{ matrix.", ""), "${{") {
+			say(n, line, "puts a value into a script")
 		}
 	}
 	if !granted {
 		found = append(found, "it has no permissions: of its own, so it gets those of the repository")
+	}
+	for _, job := range regexp.MustCompile(`(?m)^  [a-z-]+:\n(?:(?:    .*)?\n|  *#.*\n)+`).FindAllString(workflow[strings.Index(workflow, "jobs:")+1:], -1) {
+		if strings.Contains(job, "\n    runs-on:") && !strings.Contains(job, "\n    timeout-minutes:") {
+			found = append(found, strings.TrimSpace(strings.SplitN(job, "\n", 2)[0])+" may take for ever")
+		}
 	}
 	return found
 }
@@ -55,7 +86,11 @@ func TestWorkflowsUseNothingThatSomebodyElseCanChange(t *testing.T) {
 
 func TestALooseWorkflowIsFound(t *testing.T) {
 	t.Parallel()
-	const good = "permissions:\n  contents: read\njobs:\n  x:\n    steps:\n      - uses: a/b@0123456789012345678901234567890123456789 # v1.2.3\n"
+	const good = "permissions:\n  contents: read\njobs:\n  x:\n    runs-on: y\n    timeout-minutes: 1\n    steps:\n      - uses: a/b@0123456789012345678901234567890123456789 # v1.2.3\n"
+	const checkout = "      - uses: actions/checkout@0123456789012345678901234567890123456789 # v1.2.3\n"
+	if found := loose(good + checkout + "        with: {persist-credentials: false}\n      - run: make ${{ matrix.what }}\n        env: {X: \"${{ github.ref }}\"}\n"); len(found) > 0 {
+		t.Errorf("another good one is refused: %v", found)
+	}
 	if found := loose(good); len(found) > 0 {
 		t.Errorf("a good one is refused: %v", found)
 	}
@@ -66,6 +101,13 @@ func TestALooseWorkflowIsFound(t *testing.T) {
 		strings.Replace(good, "permissions:\n", "", 1),
 		good + "      - name: later\n        uses: c/d@main\n",
 		"on: pull_request_target\n" + good,
+		"on: workflow_run\n" + good,
+		strings.Replace(good, "contents: read", "contents: write", 1),
+		strings.Replace(good, "contents: read\n", "contents: read\n  packages: write\n", 1),
+		strings.Replace(good, "    timeout-minutes: 1\n", "", 1),
+		good + checkout,
+		good + "      - run: echo ${{ github.head_ref }}\n",
+		good + "      - name: z\n        run: |\n          true\n\n          echo ${{ github.event.issue.title }}\n",
 	} {
 		if len(loose(bad)) == 0 {
 			t.Errorf("nothing is found in\n%s", bad)
