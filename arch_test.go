@@ -42,7 +42,7 @@ var mayImport = map[string][]string{
 	"internal/cli/agentside": {".", "internal/agent/attend", "internal/agent/hook", "internal/agent/ptyrun", "internal/agent/session", "internal/auth", "internal/cli/console", "internal/client", "internal/client/attempt", "internal/host/clients", "internal/host/engine", "internal/host/paths", "internal/host/reach", "internal/host/unit", "internal/host/verify", "internal/runner", "internal/runner/acp", "internal/runner/agentfile", "internal/runner/container", "internal/runner/streamfmt", "internal/text/sanitise", "internal/transport/mcpserver", "plugin"},
 	"internal/cli/console":   {".", "internal/agent/hook", "internal/agent/session", "internal/auth", "internal/auth/pki", "internal/client", "internal/host/engine", "internal/host/paths", "internal/host/reach", "internal/host/settings", "internal/text/sanitise", "internal/transport/dialect"},
 	"internal/cli/mail":      {".", "internal/agent/session", "internal/cli/agentside", "internal/cli/console", "internal/client", "internal/host/engine", "internal/host/paths", "internal/text/sanitise", "internal/transport/dialect"},
-	"internal/cli/operate":   {".", "internal/auth", "internal/auth/pki", "internal/cli/agentside", "internal/cli/console", "internal/cli/mail", "internal/cli/people", "internal/client", "internal/host/clients", "internal/host/doctor", "internal/host/engine", "internal/host/paths", "internal/host/reach", "internal/host/release", "internal/host/settings", "internal/host/unit", "internal/ops/backup", "internal/ops/bench", "internal/ops/demo", "internal/ops/move", "internal/person/notify", "internal/server", "internal/text/sanitise", "internal/transport/webhook", "plugin", "internal/runner/container"},
+	"internal/cli/operate":   {".", "internal/auth", "internal/auth/pki", "internal/cli/agentside", "internal/cli/console", "internal/cli/mail", "internal/cli/people", "internal/client", "internal/host/clients", "internal/host/doctor", "internal/host/engine", "internal/host/paths", "internal/host/reach", "internal/host/release", "internal/host/settings", "internal/host/unit", "internal/ops/backup", "internal/ops/bench", "internal/ops/demo", "internal/ops/move", "internal/ops/telemetry", "internal/person/notify", "internal/server", "internal/text/sanitise", "internal/transport/webhook", "plugin", "internal/runner/container"},
 	"internal/cli/people":    {".", "internal/auth", "internal/auth/pki", "internal/cli/agentside", "internal/cli/console", "internal/cli/mail", "internal/client", "internal/host/paths", "internal/host/reach", "internal/person/top"},
 
 	"internal/client":         {".", "internal/client/attempt", "internal/transport/dialect"},
@@ -75,6 +75,7 @@ var mayImport = map[string][]string{
 	"internal/ops/move":      {".", "internal/ops/backup", "internal/hub", "internal/store", "internal/store/redisstore"},
 	"internal/ops/reference": {".", "internal/cli", "internal/transport/dialect", "internal/transport/mcpserver"},
 	"internal/ops/sbom":      {},
+	"internal/ops/telemetry": {".", "internal/client/attempt", "internal/hub"}, // hub for the lives it exports
 
 	"internal/person":           {},
 	"internal/person/dashboard": {},
@@ -88,7 +89,7 @@ var mayImport = map[string][]string{
 	"internal/runner/memory":    {".", "internal/text/envelope", "internal/host/paths"},
 	"internal/runner/streamfmt": {"internal/text/sanitise"},
 
-	"internal/server": {".", "internal/auth", "internal/person/dashboard", "internal/hub", "internal/store", "internal/host/liveness", "internal/transport/mcpserver", "internal/ops/metrics", "internal/person/notify", "internal/host/paths", "internal/auth/passkey", "internal/auth/pki", "internal/store/redisstore", "internal/transport/a2a", "internal/transport/remote", "internal/transport/rest", "web"},
+	"internal/server": {".", "internal/auth", "internal/person/dashboard", "internal/hub", "internal/store", "internal/host/liveness", "internal/transport/mcpserver", "internal/ops/metrics", "internal/ops/telemetry", "internal/person/notify", "internal/host/paths", "internal/auth/passkey", "internal/auth/pki", "internal/store/redisstore", "internal/transport/a2a", "internal/transport/remote", "internal/transport/rest", "web"},
 
 	"internal/store":            {"."},
 	"internal/store/redisstore": {".", "internal/client/attempt", "internal/auth", "internal/store"}, // auth for the types of its steps
@@ -159,6 +160,8 @@ var libraries = []library{
 	{prefix: "github.com/spf13/pflag", in: []string{"internal/cli", "internal/cli/agentside", "internal/cli/console", "internal/cli/mail", "internal/cli/operate", "internal/cli/people"}},
 	{prefix: "github.com/goccy/go-yaml", in: []string{"internal/host/settings", "internal/runner/agentfile"}}, // knows the line of every key, and needs nothing else
 	{prefix: "github.com/prometheus", in: []string{"internal/ops/metrics"}},
+	{prefix: "go.opentelemetry.io/proto/otlp", in: []string{"internal/ops/telemetry", "internal/ops/metrics"}}, // the messages of OTLP; the SDK would bring grpc-go for one call
+	{prefix: "google.golang.org/protobuf", in: []string{"internal/ops/telemetry"}},                             // writes them; client_golang needs it anyway
 	{prefix: "golang.org/x/sync", in: []string{"internal/server", "internal/store/redisstore"}},
 	{prefix: "golang.org/x/time", in: []string{"internal/auth"}},
 	{prefix: "golang.org/x/sys", in: []string{"internal/auth", "internal/host/engine", "internal/agent/ptyrun"}},

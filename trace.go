@@ -12,6 +12,7 @@ type MessageInput struct {
 type Trace struct {
 	ID           MessageID  `json:"id"`
 	Seq          int64      `json:"seq"`
+	TraceID      string     `json:"trace_id,omitempty"` // of OpenTelemetry: the same for all messages of the chain
 	Kind         Kind       `json:"kind"`
 	Thread       string     `json:"thread"`
 	Priority     Priority   `json:"priority"`

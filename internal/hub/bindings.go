@@ -31,6 +31,7 @@ type binding struct {
 	queues []c3po.AgentID // the mailboxes of its queues
 	cause  cause          // what it was given last
 	given  given
+	work   followed  // what it works on, if that is of interest
 	beat   int       // the interval it declared, in seconds
 	noted  time.Time // when the store last heard that it is alive
 	used   time.Time
@@ -82,7 +83,7 @@ func (b *bindings) put(key bindingKey, session string, given binding) {
 				given.sessions = append(given.sessions, s)
 			}
 		}
-		given.given = known.given
+		given.given, given.work = known.given, known.work
 	}
 	b.known[key] = &given
 }

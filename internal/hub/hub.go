@@ -60,6 +60,9 @@ type Config struct {
 	// Acted is called after each operation that belongs in the audit, with the caller, the
 	// agent it acted as, and what a person decided by it if that was an approval. It may be nil.
 	Acted func(ctx context.Context, caller c3po.Caller, as c3po.AgentID, o c3po.Operation, arguments []byte, decided string)
+	// Ended is called for each message that a step of this coordinator ended, with the event
+	// that says how. It must not wait. If nil, no message is put into a trace.
+	Ended func(space c3po.Space, how c3po.EventKind, id c3po.MessageID)
 	Meter Meter        // nobody counts if nil
 	Log   *slog.Logger // silent if nil
 }
@@ -79,6 +82,7 @@ type Hub struct {
 	holders   func(store.Record) []string
 	proved    func(context.Context, c3po.Caller, c3po.Act, func(context.Context, *c3po.Act) error) (context.Context, error)
 	acted     func(context.Context, c3po.Caller, c3po.AgentID, c3po.Operation, []byte, string)
+	ended     func(c3po.Space, c3po.EventKind, c3po.MessageID)
 	bindings  *bindings
 	accounts  *accounts
 	notes     *node.Notes
@@ -151,6 +155,7 @@ func New(c Config) *Hub {
 		holders:  c.Holders,
 		proved:   c.Proved,
 		acted:    c.Acted,
+		ended:    c.Ended,
 		bindings: newBindings(c.Limits.SeenEvery),
 		accounts: newAccounts(c.Limits),
 		presence: presence,

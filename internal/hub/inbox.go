@@ -13,9 +13,10 @@ import (
 // An inbox is what the caller reads and waits for in one request.
 type inbox struct {
 	*identity
-	cause *cause // what the answer gives the caller to react to
-	given *given // the mail that the answer gives it
-	shown *given // what it lets the caller read besides
+	cause *cause    // what the answer gives the caller to react to
+	given *given    // the mail that the answer gives it
+	work  *followed // the last of it that the caller works on
+	shown *given    // what it lets the caller read besides
 	// handed is what the answer carries; it is served once the answer is written.
 	handed      []store.ServedNote
 	handedPosts []store.PostServedNote
@@ -179,6 +180,7 @@ func (box *inbox) serveAt(entry store.Entry, now time.Time, cursor int64) c3po.M
 	box.handed = append(box.handed, note)
 	box.reactsTo(entry)
 	box.gives(entry.Message)
+	box.follows(entry)
 	times, given := box.hub.notes.TimesServed(box.space, note)
 	m.Deliveries = deliveries(entry) + times + 1
 	m.Redelivered = given || m.Deliveries > 1
@@ -203,6 +205,10 @@ func (a *Actor) Delivered() {
 	if a.inbox.given != nil {
 		a.hub.bindings.setGiven(a.key(), *a.inbox.given)
 		a.inbox.given = nil
+	}
+	if a.inbox.work != nil {
+		a.hub.bindings.setWork(a.key(), *a.inbox.work)
+		a.inbox.work = nil
 	}
 	if a.inbox.shown != nil {
 		a.hub.bindings.endWord(a.key(), a.inbox.shown.word)

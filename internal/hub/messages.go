@@ -63,6 +63,7 @@ func (o outbox) sendMessage(ctx context.Context, in c3po.SendInput) (c3po.Receip
 	if draft.Attachments, err = o.attached(ctx, in.Attach); err != nil {
 		return c3po.Receipt{}, 0, err
 	}
+	o.putInTrace(ctx, &draft)
 	durability, err := o.hub.store.Durability(ctx)
 	if err != nil {
 		return c3po.Receipt{}, 0, err

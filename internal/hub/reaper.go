@@ -94,7 +94,7 @@ func (h *Hub) reapSpace(ctx context.Context, space c3po.Space) error {
 			if done {
 				buried++
 				h.meter.Buried(c3po.ReasonExpired)
-				h.log.InfoContext(ctx, "changed", "kind", c3po.EventDead, "space", space, "message_id", letter.ID)
+				spaceHub{h, space}.tell(ctx, c3po.EventDead, "", letter.ID)
 			}
 		}
 		// If none of them could be buried, the next list would be the same.

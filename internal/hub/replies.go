@@ -50,7 +50,7 @@ func (a *Actor) Reply(ctx context.Context, in c3po.ReplyInput) (c3po.Message, er
 	}
 	reply, err := newOutbox(as).answer(ctx, id, in.Response, store.ReplyStep{
 		Draft: store.Draft{
-			From: as.id, Status: status, ExpectsReply: in.ExpectsReply, HandedTo: in.HandedTo, ContentType: in.ContentType, Metadata: metadata, Key: in.ClientKey,
+			From: as.id, Status: status, ExpectsReply: in.ExpectsReply, HandedTo: in.HandedTo, ContentType: in.ContentType, Metadata: a.outbox.putAnswerInTrace(ctx, metadata), Key: in.ClientKey,
 			GoesBackTo: a.outbox.leading(), Attachments: files,
 		},
 		Run: as.caller.Run,
@@ -211,5 +211,6 @@ func (o outbox) storeAnswer(ctx context.Context, id c3po.MessageID, response str
 		o.hub.meter.Acked(1)
 		o.tell(ctx, c3po.EventAcked, "", id)
 	}
+	o.hub.bindings.endWork(o.key(), id)
 	return stored, nil
 }

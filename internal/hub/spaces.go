@@ -15,10 +15,13 @@ type spaceHub struct {
 }
 
 // tell logs a change of state, in the words of the event log. Bodies have no
-// place in it.
+// place in it. Whoever wants to know hears of mail that ended.
 func (s spaceHub) tell(ctx context.Context, kind c3po.EventKind, agent c3po.AgentID, id c3po.MessageID) {
 	s.hub.log.LogAttrs(ctx, slog.LevelInfo, "changed", slog.String("kind", string(kind)), slog.String("space", string(s.space)),
 		slog.String("agent", string(agent)), slog.String("message_id", string(id)))
+	if ends := kind == c3po.EventAcked || kind == c3po.EventDead || kind == c3po.EventCancelled; ends && s.hub.ended != nil {
+		s.hub.ended(s.space, kind, id)
+	}
 }
 
 // record reads one agent.

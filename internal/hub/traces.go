@@ -136,6 +136,13 @@ func (a *Actor) Trace(ctx context.Context, in c3po.MessageInput) (c3po.Trace, er
 		return c3po.Trace{}, store.RefuseNoMessage(in.MessageID)
 	}
 	trace := life(*entry)
+	if in.MessageID.Room() == "" {
+		place, err := placing{a.spaceHub, map[c3po.MessageID]*store.Entry{}}.of(ctx, *entry)
+		if err != nil {
+			return c3po.Trace{}, err
+		}
+		trace.TraceID = place.Trace.String()
+	}
 	if err := a.proofs(ctx, trace.Answered); err != nil {
 		return c3po.Trace{}, err
 	}

@@ -79,7 +79,8 @@ func TestATraceIsTheWholeLifeOfAMessage(t *testing.T) {
 		fresh := h.trace(sent.ID)
 		same(t, "a fresh message", fresh, c3po.Trace{
 			ID: sent.ID, Seq: sent.Seq, Kind: c3po.KindMessage, Thread: sent.Thread, Priority: c3po.Normal, ExpectsReply: true,
-			Bytes: fresh.Bytes, State: c3po.StatePending, Accepted: c3po.Fact{At: began, Durability: c3po.OnDisk},
+			TraceID: c3po.ChainTrace("main", sent.Thread, sent.ID).Trace.String(),
+			Bytes:   fresh.Bytes, State: c3po.StatePending, Accepted: c3po.Fact{At: began, Durability: c3po.OnDisk},
 			Notified: []c3po.Fact{}, Served: []c3po.Fact{}, Answered: []c3po.Answered{}, Reachability: c3po.ReachNextCall, Expires: "in 1 d 0 h",
 		})
 		pass(10 * time.Second)
@@ -87,6 +88,7 @@ func TestATraceIsTheWholeLifeOfAMessage(t *testing.T) {
 		pass(10 * time.Second)
 		reply := h.reply("bob", sent.ID, "answer")
 		trace := h.trace(sent.ID)
+		same(t, "the trace of the answer", h.trace(reply.ID).TraceID, trace.TraceID)
 		same(t, "state", trace.State, c3po.StateAcked)
 		same(t, "served", trace.Served, []c3po.Fact{{At: began.Add(10 * time.Second), Session: "anonymous", Route: "rest", Times: 1}})
 		same(t, "ended", trace.Ended, &c3po.Fact{At: began.Add(20 * time.Second)})

@@ -83,6 +83,7 @@ func (box *inbox) takes(ctx context.Context, ids []c3po.MessageID) {
 			return
 		case entry != nil && !entry.Corrupt && box.owns(*entry):
 			box.gives(entry.Message)
+			box.follows(*entry)
 		}
 	}
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/c3po-dev/c3po/internal/host/liveness"
 	"github.com/c3po-dev/c3po/internal/hub"
 	"github.com/c3po-dev/c3po/internal/ops/metrics"
+	"github.com/c3po-dev/c3po/internal/ops/telemetry"
 	"github.com/c3po-dev/c3po/internal/person/dashboard"
 	"github.com/c3po-dev/c3po/internal/person/notify"
 	"github.com/c3po-dev/c3po/internal/store"
@@ -68,9 +69,11 @@ type Config struct {
 	// X-Forwarded headers count.
 	TrustedProxies []netip.Prefix
 	Notify         notify.Config // how the person is told of questions
-	Limits         c3po.Limits   // c3po.DefaultLimits() if zero
-	Version        string
-	Commit         string
+	// Telemetry is where traces and metrics are sent, besides /metrics; nowhere if zero.
+	Telemetry telemetry.Config
+	Limits    c3po.Limits // c3po.DefaultLimits() if zero
+	Version   string
+	Commit    string
 	// Started is when a process of this machine started, 0 if there is none: with it the
 	// deaths of this machine's agents are seen. May be nil.
 	Started func(pid int) int64
@@ -133,10 +136,14 @@ func Run(ctx context.Context, cfg Config, ready func(addr string)) error {
 	if err != nil {
 		return err
 	}
+	export, err := newExport(cfg, node)
+	if err != nil {
+		return err
+	}
 	h := hub.New(hub.Config{
 		Store: redis, Limits: cfg.Limits, Node: node, Version: cfg.Version, Commit: cfg.Commit, Features: c3po.Features(),
 		Auth: authWord(cfg.Auth), Meter: counts, Entered: watcher.Watch, Host: watcher.Host, Declared: watcher.Declare, Watches: watcher.Watches, Stopped: cfg.Stopped, Notifier: notifier, TellsStalls: cfg.Notify.Stalls, Log: cfg.Log,
-		Holders: here.holders, Proved: keeper.Prove, Notary: keeper, Acted: keeper.Acted,
+		Holders: here.holders, Proved: keeper.Prove, Notary: keeper, Acted: keeper.Acted, Ended: export.ended(),
 	})
 	watcher.Ended = func(ctx context.Context, run liveness.Run) error {
 		if run.Name == "" {
@@ -176,7 +183,13 @@ func Run(ctx context.Context, cfg Config, ready func(addr string)) error {
 		return err
 	}
 	defer leave()
-	return serve(ctx, cfg, []runner{h, keeper, watcher, buttonDoor{notifier, h, keeper, cfg.Log}, &remote.Forwarder{Hub: h, Keeper: keeper, Node: node, Getenv: os.Getenv, Log: cfg.Log}}, h.Drain, listeners, handler(cfg, h, keeper, notifier, counts, shown), func() {
+	runners := []runner{h, keeper, watcher, buttonDoor{notifier, h, keeper, cfg.Log}, &remote.Forwarder{Hub: h, Keeper: keeper, Node: node, Getenv: os.Getenv, Log: cfg.Log}}
+	served := handler(cfg, h, keeper, notifier, counts, shown)
+	if export.Exporter != nil {
+		runners, served = append(runners, export.over(h, counts, cfg.Log)), traced(served)
+		defer export.flush(ctx)
+	}
+	return serve(ctx, cfg, runners, h.Drain, listeners, served, func() {
 		cfg.Log.Info("coordinator ready", "address", listener.Addr().String(), "version", cfg.Version)
 		if ready != nil {
 			ready(listener.Addr().String())

@@ -87,7 +87,8 @@ func (s RegisterStep) Candidates(wantIsAnothers bool) []c3po.AgentID {
 // Fingerprint is the same for two drafts of one sender exactly if they ask for the
 // same message. Of a reply, answers is the message it answers, and the draft is as
 // the caller gave it, before the store filled in To and Thread. What the sender is
-// called is no part of it, because it may be renamed before it repeats a draft.
+// called is no part of it, because it may be renamed before it repeats a draft; nor is
+// the trace that it is written in, because each try may have another.
 func Fingerprint(d Draft, answers c3po.MessageID) string {
 	if asker, owner, hex := answers.Split(); owner == d.From {
 		answers = c3po.NewMessageID(asker, "", hex)
@@ -95,7 +96,7 @@ func Fingerprint(d Draft, answers c3po.MessageID) string {
 	whole := make([]byte, 0, 256+len(d.Text)+len(d.Context)+len(d.Metadata))
 	fields := [...]string{
 		string(d.To), d.Thread, string(answers), string(d.Kind), d.Text, d.Context, d.Status,
-		d.ContentType, string(d.Metadata), string(d.Priority), strconv.FormatBool(d.ExpectsReply), string(d.HandedTo), string(d.Room),
+		d.ContentType, string(c3po.WithoutTrace(d.Metadata)), string(d.Priority), strconv.FormatBool(d.ExpectsReply), string(d.HandedTo), string(d.Room),
 	}
 	all := append(fields[:], d.Choices...)
 	for _, file := range d.Attachments {

@@ -26,7 +26,7 @@ const markup = "&<>"
 // short is the number of characters of a message, if it is one that may come with a
 // wake: to the agent itself, not to a role that others have too.
 func short(m c3po.Message) (characters int, ok bool) {
-	all := m.Text() + m.Context + string(m.Metadata)
+	all := m.Text() + m.Context + string(c3po.WithoutTrace(m.Metadata))
 	characters = utf8.RuneCountInString(all)
 	return characters, characters <= maxBroughtCharacters && !m.BodyGone && m.Room == "" && m.ToAgent.Queue() == "" && !strings.ContainsAny(all, markup)
 }

@@ -40,6 +40,9 @@ func printTrace(w io.Writer, t c3po.Trace) {
 	}
 	fmt.Fprintf(w, "%s, %s\n", console.Inline(string(t.ID)), console.Inline(strings.Join(about, ", ")))
 	fmt.Fprintf(w, "thread %s\n", console.Inline(t.Thread))
+	if t.TraceID != "" {
+		fmt.Fprintf(w, "trace %s\n", console.Inline(t.TraceID))
+	}
 	if t.MessageID != "" {
 		label := "about"
 		if t.Kind == c3po.KindReply {

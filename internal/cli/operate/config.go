@@ -99,7 +99,7 @@ func discreet(f *pflag.Flag) string {
 	switch {
 	case value == "":
 		return ""
-	case f.Name == "notify-secret":
+	case f.Name == "notify-secret" || f.Name == "otlp-headers":
 		return "****"
 	case f.Name == "notify-ntfy" || f.Name == "notify-webhook":
 		// Who knows the path can write there, or read.

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -30,6 +31,7 @@ type coordinator struct {
 	auth     string
 	outside  outside
 	notify   notifying
+	export   exporting
 	beside   string // where c3po up of this user runs, whose credentials are to be kept
 }
 
@@ -49,13 +51,14 @@ func (s *coordinator) flags(cmd *cobra.Command) {
 	console.Setting(flags, "log-level", "C3PO_LOG_LEVEL", "log_level")
 	s.outside.flags(cmd)
 	s.notify.flags(cmd)
+	s.export.flags(cmd)
 }
 
 // variables hands the settings to a process that is about to start. They are
 // not arguments: the address of a Redis can hold its password, and everybody
 // can read the arguments of a process.
 func (s *coordinator) variables() []string {
-	return append(append(s.outside.variables(), s.notify.variables()...),
+	return append(slices.Concat(s.outside.variables(), s.notify.variables(), s.export.variables()),
 		"C3PO_AUTH="+s.auth,
 		"C3PO_LISTEN="+s.listen,
 		"REDIS_URL="+s.redis,
@@ -89,6 +92,9 @@ func (s *coordinator) check() error {
 	if err := s.notify.check(); err != nil {
 		return err
 	}
+	if err := s.export.check(); err != nil {
+		return err
+	}
 	return s.outside.check()
 }
 
@@ -119,6 +125,7 @@ func (s *coordinator) run(ctx context.Context, a *console.Console, socket string
 		Listen: s.listen, Socket: socket, Auth: auth.Mode(s.auth), Config: config, Beside: s.beside, RedisURL: s.redis, Limits: s.limits(a), Version: a.Version, Commit: a.Commit, Started: engine.Started, Lineage: engine.Lineage, Personal: engine.Personal, Stopped: engine.Stopped, Log: log, Now: a.Now,
 	}
 	s.outside.into(&cfg)
+	cfg.Telemetry = s.export.Config
 	cfg.Notify, _ = s.notify.config() // check has seen it
 	return nameHolder(s.listen, server.Run(ctx, cfg, func(addr string) { ready(cfg.URL(addr)) }))
 }

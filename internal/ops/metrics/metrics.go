@@ -28,6 +28,7 @@ type Config struct {
 // Metrics are the counters of one coordinator.
 type Metrics struct {
 	registry *prometheus.Registry
+	started  time.Time
 
 	accepted    *prometheus.CounterVec
 	duplicate   prometheus.Counter
@@ -46,6 +47,9 @@ type Metrics struct {
 	warnings    *prometheus.CounterVec
 	rollbacks   prometheus.Counter
 	corrupt     prometheus.Counter
+
+	exported prometheus.Counter
+	dropped  *prometheus.CounterVec
 }
 
 var _ hub.Meter = (*Metrics)(nil)
@@ -71,6 +75,7 @@ func mailBuckets() []float64 {
 func New(cfg Config) *Metrics {
 	m := &Metrics{
 		registry:    prometheus.NewRegistry(),
+		started:     time.Now(),
 		accepted:    counters("messages", "accepted_total", "Messages stored, by kind and by how safely.", "kind", "durability"),
 		duplicate:   counter("messages", "duplicate_total", "Sends and replies that had been stored before, and were answered with the first."),
 		rejected:    counters("messages", "rejected_total", "Sends and replies that were refused, by error code.", "reason"),
@@ -92,6 +97,8 @@ func New(cfg Config) *Metrics {
 		warnings:    counters("", "quota_warnings_total", "Receipts that said that something is nearly full, by what.", "of"),
 		rollbacks:   counter("store", "rollback_total", "Times a space was found to have forgotten acknowledged writes."),
 		corrupt:     counter("store", "corrupt_total", "Messages that failed their checksum."),
+		exported:    counter("spans", "exported_total", "Spans that an OpenTelemetry collector has taken."),
+		dropped:     counters("spans", "dropped_total", "Spans that were not exported, by why.", "why"),
 	}
 	// A counter that appears with its first event has no increase to alert on.
 	for _, reason := range []string{c3po.ReasonExpired, c3po.ReasonCorrupt} {
@@ -100,13 +107,16 @@ func New(cfg Config) *Metrics {
 	for _, of := range []string{hub.WarnInbox, hub.WarnSender, hub.WarnSpace, hub.WarnMemory, hub.WarnBudget} {
 		m.warnings.WithLabelValues(of)
 	}
+	for _, why := range []string{"queue_full", "refused", "gone", "stopped"} {
+		m.dropped.WithLabelValues(why)
+	}
 	build := prometheus.NewGauge(prometheus.GaugeOpts{
 		Namespace: namespace, Name: "build_info", Help: "Always 1; the labels say what is running.",
 		ConstLabels: prometheus.Labels{"version": cfg.Version, "commit": cfg.Commit},
 	})
 	build.Set(1)
 	m.registry.MustRegister(build, m.accepted, m.duplicate, m.rejected, m.rateLimited, m.delivered, m.acked, m.dead, m.delivery, m.wake,
-		m.requests, m.storeOps, m.storeErrors, m.warnings, m.rollbacks, m.corrupt,
+		m.requests, m.storeOps, m.storeErrors, m.warnings, m.rollbacks, m.corrupt, m.exported, m.dropped,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -183,3 +193,11 @@ func (m *Metrics) StoreTook(op string, took time.Duration) {
 
 // StoreFailed counts a failure by its class.
 func (m *Metrics) StoreFailed(code c3po.Code) { m.storeErrors.WithLabelValues(string(code)).Inc() }
+
+// SpansExported and SpansDropped count what became of spans.
+func (m *Metrics) SpansExported(spans int) { m.exported.Add(float64(spans)) }
+
+// SpansDropped counts those that no collector has.
+func (m *Metrics) SpansDropped(why string, spans int) {
+	m.dropped.WithLabelValues(why).Add(float64(spans))
+}

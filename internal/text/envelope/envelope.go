@@ -230,9 +230,9 @@ func delivery(b *strings.Builder, mark string, m c3po.Message, foot footing, rea
 		fmt.Fprintf(b, "[context %s]\n", mark)
 		writeCarried(b, m.Context)
 	}
-	if len(m.Metadata) > 0 {
+	if metadata := c3po.WithoutTrace(m.Metadata); len(metadata) > 0 {
 		fmt.Fprintf(b, "[metadata %s]\n", mark)
-		writeCarried(b, string(m.Metadata))
+		writeCarried(b, string(metadata))
 	}
 	writeFiles(b, mark, m, reads)
 	fmt.Fprintf(b, "[end %s]", mark)
