@@ -171,7 +171,7 @@ func visitFlags(cmd *cobra.Command, visit func(*pflag.Flag)) {
 // IsSecret says that the value of a setting is one, or holds a password.
 func IsSecret(f *pflag.Flag) bool {
 	switch f.Name {
-	case "notify-secret", "otlp-headers", "hooks-github", "hooks-gitlab":
+	case "notify-secret", "hooks-github", "hooks-gitlab":
 		return true
 	case "redis":
 		at, err := url.Parse(f.Value.String())

@@ -46,7 +46,7 @@ under its first part.`,
 		Example: `  c3po config
   c3po config --listen 127.0.0.1:9000 --json`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := c.check(); err != nil {
+			if err := c.check(a); err != nil {
 				return err
 			}
 			shown, err := configurationOf(a, cmd, c)
@@ -99,7 +99,7 @@ func discreet(f *pflag.Flag) string {
 	switch {
 	case value == "":
 		return ""
-	case f.Name == "notify-secret" || f.Name == "otlp-headers":
+	case f.Name == "notify-secret":
 		return "****"
 	case f.Name == "notify-ntfy" || f.Name == "notify-webhook":
 		// Who knows the path can write there, or read.

@@ -68,7 +68,7 @@ func (s *coordinator) variables() []string {
 	)
 }
 
-func (s *coordinator) check() error {
+func (s *coordinator) check(a *console.Console) error {
 	if _, err := auth.ParseMode(s.auth); err != nil {
 		return console.BadUsage(err.Error(), c3po.AsError(err).Suggestion)
 	}
@@ -92,7 +92,7 @@ func (s *coordinator) check() error {
 	if err := s.notify.check(); err != nil {
 		return err
 	}
-	if err := s.export.check(); err != nil {
+	if err := s.export.read(a.Getenv); err != nil {
 		return err
 	}
 	return s.outside.check()
@@ -176,7 +176,7 @@ good.`,
 			if s.redis == "" {
 				return console.BadUsage("serve needs to know where Redis is", "Give --redis or set REDIS_URL; c3po up starts a Redis by itself.")
 			}
-			if err := s.check(); err != nil {
+			if err := s.check(a); err != nil {
 				return err
 			}
 			s.leaveAddress(a)

@@ -37,10 +37,24 @@ type Config struct {
 // On says that something is exported.
 func (c Config) On() bool { return c.Protocol == HTTP || c.Protocol == GRPC }
 
-// Check refuses what cannot work, before a coordinator starts with it.
-func (c Config) Check() error {
+// Parse reads the setting: off, or the protocol, or the collector's address, whose scheme also
+// names the protocol: http and https, grpc and grpcs. The rest is in the variables that
+// OpenTelemetry has for it. What cannot work is refused.
+func Parse(to string, getenv func(string) string) (Config, error) {
+	c := Config{
+		Protocol: cmp.Or(to, Off), Endpoint: getenv("OTEL_EXPORTER_OTLP_ENDPOINT"),
+		Headers: getenv("OTEL_EXPORTER_OTLP_HEADERS"), Certificate: getenv("OTEL_EXPORTER_OTLP_CERTIFICATE"),
+	}
+	if scheme, rest, isAddress := strings.Cut(to, "://"); isAddress {
+		switch scheme {
+		case "http", "https":
+			c.Protocol, c.Endpoint = HTTP, to
+		case "grpc", "grpcs":
+			c.Protocol, c.Endpoint = GRPC, strings.Replace(scheme, GRPC, "http", 1)+"://"+rest
+		}
+	}
 	_, err := newSender(c)
-	return err
+	return c, err
 }
 
 func newSender(c Config) (*sender, error) {
@@ -50,12 +64,12 @@ func newSender(c Config) (*sender, error) {
 		return nil, nil
 	case HTTP, GRPC:
 	default:
-		return nil, c3po.Errorf(c3po.InvalidRequest, "there is no way to export called %q", c3po.Clip(c.Protocol)).Suggest("Use off, http or grpc.")
+		return nil, c3po.Errorf(c3po.InvalidRequest, "otlp is off, http, grpc or the collector's address").Suggest("Write the address as http://host:4318 or grpc://host:4317.")
 	}
 	at, err := url.Parse(cmp.Or(c.Endpoint, map[bool]string{true: "http://localhost:4317", false: "http://localhost:4318"}[s.grpc]))
 	if err != nil || at.Host == "" || at.Scheme != "http" && at.Scheme != "https" || at.User != nil || at.RawQuery != "" || s.grpc && strings.Trim(at.Path, "/") != "" {
-		return nil, c3po.Errorf(c3po.InvalidRequest, "the collector's address is not http://host:port or https://host:port").
-			Suggest("Write it with its scheme, and put passwords into the headers.")
+		return nil, c3po.Errorf(c3po.InvalidRequest, "that is no address of a collector").
+			Suggest("Write it as http://host:4318 or grpc://host:4317, and a password into OTEL_EXPORTER_OTLP_HEADERS.")
 	}
 	s.base = strings.TrimSuffix(at.String(), "/")
 	if s.headers, err = readHeaders(c.Headers); err != nil {

@@ -286,18 +286,29 @@ func TestTheNumbersAreThoseOfPrometheus(t *testing.T) {
 
 func TestASettingThatCannotWorkIsRefused(t *testing.T) {
 	t.Parallel()
-	for _, wrong := range []telemetry.Config{
-		{Protocol: "smoke"}, {Protocol: telemetry.HTTP, Endpoint: "collector:4318"}, {Protocol: telemetry.HTTP, Endpoint: "ftp://collector"},
-		{Protocol: telemetry.HTTP, Endpoint: "http://me:" + secret + "@collector"}, {Protocol: telemetry.GRPC, Endpoint: "http://collector/v1/traces"},
-		{Protocol: telemetry.HTTP, Headers: secret}, {Protocol: telemetry.HTTP, Headers: "a=" + secret + "%0d%0aX: y"}, {Protocol: telemetry.HTTP, Certificate: "/nowhere.pem"},
+	with := func(name, value string) func(string) string {
+		return func(asked string) string { return map[string]string{name: value}[asked] }
+	}
+	const endpoint, headers, certificate = "OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_CERTIFICATE"
+	for to, getenv := range map[string]func(string) string{
+		"smoke": with("", ""), "collector:4318": with("", ""), "ftp://collector": with("", ""), "http://": with("", ""),
+		"http://me:" + secret + "@collector": with("", ""), "grpc://collector/v1/traces": with("", ""), "http://collector?a=" + secret: with("", ""),
+		"http": with(endpoint, "collector:4318"), "grpc": with(headers, secret), "https://collector": with(headers, "a="+secret+"%0d%0aX: y"), "grpcs://collector": with(certificate, "/nowhere.pem"),
 	} {
-		if err := wrong.Check(); err == nil || strings.Contains(err.Error(), secret) {
-			t.Errorf("%+v: %v", wrong, err)
+		if _, err := telemetry.Parse(to, getenv); err == nil || strings.Contains(err.Error(), secret) {
+			t.Errorf("%s: %v", to, err)
 		}
 	}
-	for _, right := range []telemetry.Config{{}, {Protocol: telemetry.Off, Endpoint: "nonsense"}, {Protocol: telemetry.HTTP}, {Protocol: telemetry.GRPC, Endpoint: "https://collector:4317"}} {
-		if err := right.Check(); err != nil {
-			t.Errorf("%+v: %v", right, err)
+	for to, want := range map[string]telemetry.Config{
+		"": {Protocol: telemetry.Off}, "off": {Protocol: telemetry.Off}, "http": {Protocol: telemetry.HTTP}, "grpc": {Protocol: telemetry.GRPC},
+		"http://collector:4318": {Protocol: telemetry.HTTP, Endpoint: "http://collector:4318"}, "https://collector/otlp": {Protocol: telemetry.HTTP, Endpoint: "https://collector/otlp"},
+		"grpc://collector:4317": {Protocol: telemetry.GRPC, Endpoint: "http://collector:4317"}, "grpcs://collector": {Protocol: telemetry.GRPC, Endpoint: "https://collector"},
+	} {
+		if got, err := telemetry.Parse(to, with("", "")); err != nil || got != want {
+			t.Errorf("%q: %+v %v", to, got, err)
 		}
+	}
+	if got, err := telemetry.Parse("grpc", with(endpoint, "https://collector:4317")); err != nil || got.Endpoint != "https://collector:4317" {
+		t.Errorf("%+v %v", got, err)
 	}
 }
