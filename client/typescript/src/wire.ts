@@ -1849,6 +1849,8 @@ export interface Trace {
   started?: Fact[];
   /** Since when the session is in the state which that follows from */
   state_since?: string;
+  /** Of OpenTelemetry: the same for all messages of the chain */
+  trace_id?: string;
   /** It is in a person's name, and no passkey has confirmed it: it is withheld */
   unproved?: boolean;
 }
