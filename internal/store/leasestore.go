@@ -43,13 +43,15 @@ type leaseStore interface {
 	// A lease is held until it is released, its holder's session has ended (Unregister, Die,
 	// DieDeclared, a registration of another run), or its holder has shown no work for
 	// LeaseIdle. What an agent holds already it keeps, with its number, and all it holds is
-	// renewed. A new number is higher than all before it. An agent that works on without
+	// renewed. A new number is higher than all before it. A lease that an agent has in a working
+	// tree goes along to another branch that is checked out there, and ends on the one before;
+	// without a branch it stays on that. An agent that works on without
 	// having lost a file to another after LeaseIdle still has it.
 	// SUPERSEDED for another run, AGENT_NOT_FOUND if its session has ended, STORE_FULL
 	// beyond MaxAgentLeases and MaxLeaseRows.
 	Lease(ctx context.Context, space c3po.Space, step LeaseStep) (c3po.LeaseTaken, error)
-	// Release ends the agent's leases of these files, and returns how many those were. It
-	// works when the store is full.
+	// Release ends the agent's leases of these files, on whichever branch they were taken, and
+	// returns how many those were. It works when the store is full.
 	Release(ctx context.Context, space c3po.Space, step ReleaseStep) (int, error)
 	// BreakLease ends a lease whoever holds it, and says whether there was one. It works
 	// when the store is full.

@@ -25,7 +25,7 @@ func leaseFields(files c3po.LeaseFiles) (rows []with) {
 		if files.Branch != "" {
 			on = leaseField(files.Repository, ofBranch+files.Branch, path)
 		}
-		rows = append(rows, with{"tree": leaseField(files.Repository, ofTree+files.Tree, path), "on": on})
+		rows = append(rows, with{"tree": leaseField(files.Repository, ofTree+files.Tree, path), "on": on, "path": path})
 	}
 	return rows
 }
@@ -39,7 +39,7 @@ func (s *Store) Lease(ctx context.Context, space c3po.Space, step store.LeaseSte
 	k := keysOf(space)
 	given := with{
 		"agent": k.agent(step.Agent), "id": step.Agent, "run": step.Run, "branch": step.Files.Branch, "about": step.Task,
-		"idle": millis(s.limits.LeaseIdle), "most": c3po.MaxAgentLeases, "rows": store.MaxLeaseRows, "files": leaseFields(step.Files),
+		"idle": millis(s.limits.LeaseIdle), "most": c3po.MaxAgentLeases, "rows": store.MaxLeaseRows, "repository": step.Files.Repository, "files": leaseFields(step.Files),
 	}
 	answer, err := s.run(ctx, "edit_lease", k, given)
 	if err == nil && word(answer[0]) == "full" {
@@ -75,7 +75,7 @@ func (s *Store) Lease(ctx context.Context, space c3po.Space, step store.LeaseSte
 // Release implements store.Store.
 func (s *Store) Release(ctx context.Context, space c3po.Space, step store.ReleaseStep) (int, error) {
 	k := keysOf(space)
-	answer, err := s.run(ctx, "edit_release", k, with{"agent": k.agent(step.Agent), "run": step.Run, "fence": 0, "files": leaseFields(step.Files)})
+	answer, err := s.run(ctx, "edit_release", k, with{"agent": k.agent(step.Agent), "run": step.Run, "fence": 0, "repository": step.Files.Repository, "files": leaseFields(step.Files)})
 	if err != nil {
 		return 0, err
 	}
@@ -89,7 +89,7 @@ func (s *Store) Release(ctx context.Context, space c3po.Space, step store.Releas
 func (s *Store) BreakLease(ctx context.Context, space c3po.Space, lease c3po.Lease) (bool, error) {
 	k := keysOf(space)
 	files := c3po.LeaseFiles{Repository: lease.Repository, Branch: lease.Branch, Tree: lease.Tree, Paths: []string{lease.Path}}
-	answer, err := s.run(ctx, "edit_release", k, with{"agent": k.agent(lease.Holder), "run": "", "fence": lease.Number, "files": leaseFields(files)})
+	answer, err := s.run(ctx, "edit_release", k, with{"agent": k.agent(lease.Holder), "run": "", "fence": lease.Number, "repository": lease.Repository, "files": leaseFields(files)})
 	if err != nil {
 		return false, err
 	}
@@ -102,6 +102,9 @@ func (s *Store) HandLeases(ctx context.Context, space c3po.Space, step store.Han
 	var rows []with
 	for _, l := range step.Leases {
 		rows = append(rows, leaseFields(c3po.LeaseFiles{Repository: l.Repository, Branch: l.Branch, Tree: l.Tree, Paths: []string{l.Path}})...)
+	}
+	for _, row := range rows {
+		delete(row, "path") // the two fields say all
 	}
 	answer, err := s.run(ctx, "edit_hand", k, with{"agent": k.agent(step.Agent), "taker": k.agent(step.To), "run": step.Run, "to": step.To, "files": rows})
 	if err != nil {

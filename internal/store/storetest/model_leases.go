@@ -117,6 +117,13 @@ func (m *Model) Lease(_ context.Context, name c3po.Space, step store.LeaseStep) 
 			fence++
 			lease.Number = fence
 		}
+		if was := sp.edits[placesOf(step.Files, path)[0]]; was != nil && was.heldBy(mine) {
+			if lease.Branch == "" {
+				lease.Branch = was.lease.Branch
+			} else if lease.Branch != was.lease.Branch {
+				sp.leaveBranch(was, now)
+			}
+		}
 		for _, place := range placesOf(step.Files, path) {
 			lease.Tree = place.tree
 			sp.edits[place] = &edit{lease: lease, by: mine}
@@ -245,10 +252,19 @@ func (sp *space) endEdits(files c3po.LeaseFiles, which func(*edit) bool, now tim
 			e.released = now
 			if place.branch == "" {
 				ended++
+				sp.leaveBranch(e, now)
 			}
 		}
 	}
 	return ended
+}
+
+// leaveBranch ends what the lease of a file in a working tree is on its branch.
+func (sp *space) leaveBranch(tree *edit, now time.Time) {
+	on := sp.edits[editKey{tree.lease.Repository, "", tree.lease.Branch, tree.lease.Path}]
+	if on != nil && on.heldBy(tree.by) && on.lease.Number == tree.lease.Number {
+		on.released = now
+	}
 }
 
 // Leases implements store.Store.

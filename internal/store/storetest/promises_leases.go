@@ -90,6 +90,30 @@ func leasePromises() []promise {
 			}
 			same(w, "bob's branch", w.isKeptFrom(alice, on("r", "side", "t9")), bob)
 		}},
+		{"a lease goes along when another branch is checked out, and the branch before is free", nil, func(w *testStore) {
+			w.enter(alice, bob)
+			on := func(branch, tree string) c3po.LeaseFiles {
+				return c3po.LeaseFiles{Repository: "r", Branch: branch, Tree: tree, Paths: []string{"a.go"}}
+			}
+			number := w.takes(alice, on("main", "t1"))
+			same(w, "during a rebase", w.takes(alice, on("", "t1")), number)
+			same(w, "main, during a rebase", w.isKeptFrom(bob, on("main", "t2")), alice)
+			if next := w.takes(alice, on("side", "t1")); next <= number {
+				w.Fatalf("lease %d was given after %d", next, number)
+			}
+			same(w, "side", w.isKeptFrom(bob, on("side", "t2")), alice)
+			same(w, "the working tree", w.isKeptFrom(bob, on("main", "t1")), alice)
+			same(w, "main", w.isKeptFrom(bob, on("main", "t2")), "")
+			// Of a session in two clones the other's branch stays.
+			w.takes(alice, on("next", "t3"))
+			w.takes(alice, on("next", "t4"))
+			w.takes(alice, on("later", "t3"))
+			same(w, "the other clone's", w.isKeptFrom(bob, on("next", "t5")), alice)
+			// What was taken on a branch is released on any.
+			_, err := w.store.Release(w.ctx, w.space, store.ReleaseStep{Agent: alice, Files: on("", "t1")})
+			w.must(err)
+			same(w, "side, released", w.isKeptFrom(bob, on("side", "t2")), "")
+		}},
 		{"a released lease is free at once, and remembered for a day", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			w.takes(alice, inTree("t1", "a.go", "b.go"))

@@ -3,10 +3,11 @@
 -- agent works.
 --
 -- KEYS  meta:hash agent:hash edits:hash editors:hash
--- ARGV  now:clock id run branch about idle:number most:number rows:number files[tree on]
+-- ARGV  now:clock id run branch about idle:number most:number rows:number repository files[tree on path]
 -- USES  edits
 -- Of a file tree and on are its two fields in edits; on is empty without a branch. About
--- is what the agent works on; if it does not say, its task.
+-- is what the agent works on; if it does not say, its task. A lease goes along to another
+-- branch that is checked out; while none is, it stays on the one before.
 -- Returns {"ok", now, number…}, or {"held", which file, holder, number, since, last edit,
 -- task, branch}, superseded, gone, many or full.
 if superseded(agent, run) then return { 'superseded' } end
@@ -52,9 +53,22 @@ mine.a, mine.l = id, now
 
 local function held_still(row) return row and row.m == term and not row.e end
 local changed, numbers, new = {}, { 'ok', now }, 0
+local function write(field, row)
+  table.insert(changed, field)
+  table.insert(changed, cjson.encode(row))
+end
 for i, file in ipairs(files) do
   local tree, on = trees[i], branches[i]
-  local row = { s = now }
+  local row = { s = now, b = branch }
+  if held_still(tree) and branch == '' then
+    row.b = tree.b
+  elseif held_still(tree) and tree.b ~= branch then
+    local left, field = branch_left(tree, repository, file.path)
+    if left then
+      left.e = now
+      write(field, left)
+    end
+  end
   if held_still(tree) and (file.on == '' or held_still(on) and on.n == tree.n) then
     row.n, row.s = tree.n, tree.s
   else
@@ -62,14 +76,9 @@ for i, file in ipairs(files) do
     fence, new, mine.c = fence + 1, new + 1, mine.c + 1
     row.n = fence
   end
-  row.m, row.a, row.l, row.k, row.b = term, id, now, about, branch
-  local text = cjson.encode(row)
-  table.insert(changed, file.tree)
-  table.insert(changed, text)
-  if file.on ~= '' then
-    table.insert(changed, file.on)
-    table.insert(changed, text)
-  end
+  row.m, row.a, row.l, row.k = term, id, now, about
+  write(file.tree, row)
+  if file.on ~= '' then write(file.on, row) end
   table.insert(numbers, whole(row.n))
 end
 if new > 0 and mine.c > most then return { 'many' } end

@@ -2,7 +2,7 @@
 -- What has ended is remembered for a while, so that who held it before can be told.
 --
 -- KEYS  agent:hash edits:hash editors:hash
--- ARGV  now:clock run fence:number files[tree on]
+-- ARGV  now:clock run fence:number repository files[tree on path]
 -- FLAG  allow-oom
 -- USES  edits
 -- Fence is 0 for an agent's own. A person's release has no run.
@@ -10,13 +10,18 @@
 if superseded(agent, run) then return { 'superseded' } end
 local term = redis.call('HGET', agent, 'editing')
 local changed, standings, count = {}, {}, 0
-local function ends(field, counts)
-  local row = field ~= '' and lease_of(field)
-  if not row or row.e or fence > 0 and row.n ~= fence or fence == 0 and row.m ~= term then return end
+local function ended(field, row)
   row.e = now
   table.insert(changed, field)
   table.insert(changed, cjson.encode(row))
-  if not counts then return end
+end
+local function ends(field, path) -- the path of what is in a working tree
+  local row = field ~= '' and lease_of(field)
+  if not row or row.e or fence > 0 and row.n ~= fence or fence == 0 and row.m ~= term then return end
+  ended(field, row)
+  if not path then return end
+  local on, at = branch_left(row, repository, path) -- another branch may be checked out by now
+  if on then ended(at, on) end
   count = count + 1
   local by = standings[row.m] or editor_of(row.m)
   if by then
@@ -25,8 +30,8 @@ local function ends(field, counts)
   end
 end
 for _, file in ipairs(files) do
-  ends(file.tree, true)
-  ends(file.on, false)
+  ends(file.tree, file.path)
+  ends(file.on)
 end
 local written = {}
 for by, is in pairs(standings) do

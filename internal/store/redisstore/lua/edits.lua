@@ -27,6 +27,16 @@ local function lease_of(field)
   return row and (row.e == nil or type(row.e) == 'number') and (row.h == nil or row.h == 1) and row or nil
 end
 
+-- branch_left is the row that a lease in a working tree has on its branch, with its field; nil
+-- if it has none there any more. A field is made as leaseField in leases.go makes it.
+local function branch_left(row, repository, path)
+  if row.b == '' then return nil end
+  local field = repository .. '\0b:' .. row.b .. '\0' .. path
+  local on = lease_of(field)
+  if not on or on.e or on.m ~= row.m or on.n ~= row.n then return nil end
+  return on, field
+end
+
 -- stops_editing ends the leases of a session. It cannot fail where both keys were looked at.
 local function stops_editing(agent)
   local term = redis.call('HGET', agent, 'editing')
