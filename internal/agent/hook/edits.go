@@ -109,13 +109,13 @@ func HeldWords(held c3po.Lease, carried string, now time.Time) string {
 }
 
 // OverlapWords tell a model of files that another session edits too: nobody could say so
-// when they were edited.
+// when they were edited, or the branch was switched since.
 func OverlapWords(overlaps []c3po.Lease, now time.Time) string {
 	var said []string
 	for _, held := range overlaps {
 		said = append(said, fmt.Sprintf("%q ('%s', for %s)", held.Path, held.Holder.Brief(), c3po.Age(now.Sub(held.Since))))
 	}
-	return "While the coordinator was away you edited files that another session edits: " + strings.Join(said, ", ") + ". Compare before you commit."
+	return "Another session edits files that you have changed: " + strings.Join(said, ", ") + ". Compare before you commit."
 }
 
 // UnleasedWords tell a model that files it edits have no lease, because there are too many.

@@ -99,10 +99,14 @@ func (s *Server) settle(ctx context.Context) error {
 			s.log.WarnContext(ctx, "cannot join a room", "room", room, "err", err)
 		}
 	}
+	began := time.Now()
 	seen, err := s.look(ctx, c3po.PendingInput{})
 	if err != nil {
 		return err
 	}
+	s.leases.mu.Lock()
+	s.leases.answeredIn(time.Since(began), false)
+	s.leases.mu.Unlock()
 	place := hook.Place{ID: self.ID, Asked: s.asked, Unseen: true}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -14,6 +14,8 @@ import (
 const (
 	// maxHandedFiles is how many files a hand-over names.
 	maxHandedFiles = 50
+	// maxHashedBytes is how large a file may be whose hash it gives: a reply waits for it.
+	maxHashedBytes = 64 << 20
 	// handedFiles is where they are in the metadata of the answer.
 	handedFiles = "files"
 )
@@ -23,26 +25,22 @@ const (
 type handedFile struct {
 	Path   string `json:"path"`
 	Branch string `json:"branch,omitempty"`
-	SHA256 string `json:"sha256,omitempty"` // the first half of it; none if the file is gone
+	SHA256 string `json:"sha256,omitempty"` // the first half of it; none if the file is gone, no plain file, or large
 }
 
 // handedFiles adds the files that the session edits to what an answer carries, unless the
 // model has named some itself. Their leases move with the message.
 func (l *leases) handedFiles(metadata json.RawMessage) json.RawMessage {
-	l.mu.Lock()
-	var files []handedFile
-	for _, name := range slices.Sorted(maps.Keys(l.trees)) {
-		tree := l.trees[name]
-		for _, path := range slices.Sorted(maps.Keys(tree.numbers)) {
-			if len(files) < maxHandedFiles {
-				files = append(files, handedFile{path, tree.at.Branch, hashOf(filepath.Join(tree.checkout.Top, filepath.FromSlash(path)))})
-			}
-		}
-	}
-	l.mu.Unlock()
 	with := map[string]any{}
-	if len(files) == 0 || len(metadata) > 0 && json.Unmarshal(metadata, &with) != nil || with[handedFiles] != nil {
+	if len(metadata) > 0 && json.Unmarshal(metadata, &with) != nil || with[handedFiles] != nil {
 		return metadata
+	}
+	files, names := l.heldFiles()
+	if len(files) == 0 {
+		return metadata
+	}
+	for i := range files { // without the lock: an edit does not wait for large files
+		files[i].SHA256 = hashOf(names[i])
 	}
 	with[handedFiles] = files
 	text, err := json.Marshal(with)
@@ -52,15 +50,34 @@ func (l *leases) handedFiles(metadata json.RawMessage) json.RawMessage {
 	return text
 }
 
+// heldFiles are the files that the session edits, and where they are.
+func (l *leases) heldFiles() (files []handedFile, names []string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, name := range slices.Sorted(maps.Keys(l.trees)) {
+		tree := l.trees[name]
+		for _, path := range slices.Sorted(maps.Keys(tree.numbers)) {
+			if len(files) < maxHandedFiles {
+				files = append(files, handedFile{Path: path, Branch: tree.at.Branch})
+				names = append(names, filepath.Join(tree.checkout.Top, filepath.FromSlash(path)))
+			}
+		}
+	}
+	return files, names
+}
+
 // hashOf tells whether a file is still what it was.
 func hashOf(name string) string {
+	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() || info.Size() > maxHashedBytes {
+		return "" // a named pipe would be waited for
+	}
 	file, err := os.Open(name) // #nosec G304 -- the session edits it
 	if err != nil {
 		return ""
 	}
 	defer file.Close()
 	sum := sha256.New()
-	if _, err := io.Copy(sum, file); err != nil {
+	if _, err := io.Copy(sum, io.LimitReader(file, maxHashedBytes)); err != nil {
 		return ""
 	}
 	return hex.EncodeToString(sum.Sum(nil)[:sha256.Size/2])

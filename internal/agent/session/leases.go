@@ -17,10 +17,6 @@ import (
 )
 
 const (
-	// leaseTimeout is how long an edit waits for a coordinator that answered the last time,
-	// silentTimeout for one that did not. Without an answer the edit goes on.
-	leaseTimeout  = time.Second
-	silentTimeout = 100 * time.Millisecond
 	// tidyEvery is how often it is looked which files are unchanged again, at most.
 	tidyEvery = time.Second
 	// tidyTimeout bounds one call that ends leases, or takes those that are owed.
@@ -37,7 +33,7 @@ type leases struct {
 	mu       sync.Mutex
 	trees    map[string]*leasedTree // by the folder of the working tree
 	underWay map[string][]string    // calls that may still write, and their files
-	silent   bool                   // the coordinator did not answer the last time
+	pace     pace                   // of the coordinator
 	begun    time.Time              // when the last of these began
 	renewed  time.Time              // when the coordinator last heard of them
 	overlaps []c3po.Lease           // of others, to tell the session
@@ -67,28 +63,36 @@ func (s *Server) beforeEdit(ctx context.Context, event hook.Event) string {
 		for paths := range slices.Chunk(files.Paths, c3po.MaxLeaseFiles) {
 			part := files
 			part.Paths = paths
-			held, answered := s.takeLeases(ctx, part)
-			if held != nil {
+			s.leases.begins(event.Call(), part)
+			if held := s.takeLeases(ctx, part); held != nil {
+				s.leases.isNotMade(part)
 				s.leases.ends(event.Call()) // what it has taken of other files is not needed
 				return s.dialect.Refuse(hook.HeldWords(*held, envelope.Carried(held.Task, maxTaskRunes), time.Now()))
 			}
-			s.leases.begins(event.Call(), part, answered)
 		}
 	}
 	return "{}"
 }
 
-// begins remembers that a call may write to files from now on.
-func (l *leases) begins(use string, files c3po.LeaseFiles, answered bool) {
+// begins remembers that a call may write to files from now on, and owes their leases until
+// it has them: whether an answer comes in time or later, nothing is forgotten.
+func (l *leases) begins(use string, files c3po.LeaseFiles) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	tree := l.trees[files.Tree]
 	l.begun = time.Now()
 	for _, path := range files.Paths {
 		l.underWay[use] = append(l.underWay[use], files.Tree+"\x00"+path)
-		if !answered {
-			tree.owed[path] = true
-		}
+		tree.owed[path] = true
+	}
+}
+
+// isNotMade says that files are not edited after all: another holds one of them.
+func (l *leases) isNotMade(files c3po.LeaseFiles) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, path := range files.Paths {
+		delete(l.trees[files.Tree].owed, path)
 	}
 }
 
@@ -141,33 +145,27 @@ func (l *leases) keep(checkout paths.Checkout, at c3po.LeaseFiles) {
 				tree.owed[path] = true // the change is still there, under the new name
 			}
 		}
+		tree.onto(at.Branch)
 		tree.at = at
 		return
 	}
 	l.trees[at.Tree] = &leasedTree{checkout: checkout, at: at, numbers: map[string]int64{}, owed: map[string]bool{}}
 }
 
-// takeLeases asks the coordinator. It says whose lease stands against it, and whether there
-// was an answer.
-func (s *Server) takeLeases(ctx context.Context, files c3po.LeaseFiles) (held *c3po.Lease, answered bool) {
-	s.leases.mu.Lock()
-	wait := leaseTimeout
-	if s.leases.silent {
-		wait = silentTimeout
+// onto says which branch is checked out. The changes of the working tree have come along, so
+// their leases are asked for there. It is called with the lock held.
+func (t *leasedTree) onto(branch string) {
+	if branch == "" || branch == t.at.Branch {
+		return // during a rebase a lease stays where it is
 	}
-	s.leases.mu.Unlock()
-	ctx, cancel := context.WithTimeout(ctx, wait)
-	defer cancel()
-	if !s.awaitSettled(ctx, wait) || s.to().Lost() {
-		return nil, false
+	t.at.Branch = branch
+	for path := range t.numbers {
+		t.owed[path] = true
 	}
-	held, answered = s.lease(ctx, files)
-	s.leases.mu.Lock()
-	defer s.leases.mu.Unlock()
-	s.leases.silent = ctx.Err() != nil
-	return held, answered
 }
 
+// lease asks the coordinator for leases. It says whose lease stands against it, and whether
+// there was an answer.
 func (s *Server) lease(ctx context.Context, files c3po.LeaseFiles) (held *c3po.Lease, answered bool) {
 	taken, err := s.to().LeaseTake(ctx, c3po.LeaseTakeInput{Repository: files.Repository, Branch: files.Branch, Tree: files.Tree, Paths: files.Paths, Task: s.ticket()})
 	if errors.Is(err, c3po.StoreFull) {

@@ -219,7 +219,11 @@ func TestAnEditForWhichNoLeaseIsLeftIsMadeAndTheModelHearsIt(t *testing.T) {
 	if said := r.hook(editOf(filepath.Join(dir, "a.go"), use)); said != "{}" {
 		t.Fatalf("the edit is not made: %s", said)
 	}
-	said := r.hook(hook.Event{Name: hook.PostToolUse, SessionID: "s1", ToolUseID: use})
+	var said string
+	eventually(t, "the model hears it", func() bool { // the edit does not wait for it
+		said = r.hook(hook.Event{Name: hook.PostToolUse, SessionID: "s1", ToolUseID: use})
+		return said != "{}"
+	})
 	if !strings.Contains(said, `You edited \"a.go\" without a lease`) || !strings.Contains(said, "500 leases") {
 		t.Errorf("the model reads %s", said)
 	}
@@ -231,6 +235,49 @@ func TestAnEditForWhichNoLeaseIsLeftIsMadeAndTheModelHearsIt(t *testing.T) {
 	gitIn(t, dir, "commit", "-qm", "all")
 	r.hook(hook.Event{Name: hook.StopEvent, SessionID: "s1"})
 	eventually(t, "all are free", func() bool { return len(r.leases()) == 0 })
+}
+
+func TestALeaseGoesAlongToTheBranchThatIsCheckedOut(t *testing.T) {
+	t.Parallel()
+	url, dir := coordinator(t).URL(), leased(t, "a.go", "b.go")
+	clone := filepath.Join(t.TempDir(), "clone")
+	gitIn(t, filepath.Dir(clone), "clone", "-q", dir, clone)
+	switchLeases(t, clone)
+	first, second := editing(t, url, "box:1:1"), editing(t, url, "box:2:2")
+	first.edited(filepath.Join(dir, "a.go"), "two\n")
+	gitIn(t, dir, "switch", "-q", "-c", "side") // it takes the change along
+	gitIn(t, clone, "switch", "-q", "-c", "side")
+	second.edited(filepath.Join(clone, "b.go"), "two\n")
+	first.hook(hook.Event{Name: hook.PostToolUse, SessionID: "s1", ToolUseID: "shell"})
+	eventually(t, "the lease is on the other branch", func() bool {
+		held := first.leases()
+		return slices.ContainsFunc(held, func(l c3po.Lease) bool { return l.Path == "a.go" && l.Branch == "side" })
+	})
+	if said := second.edits(filepath.Join(clone, "a.go")); !strings.Contains(said, "'api' has been editing") {
+		t.Errorf("on the same branch: %s", said)
+	}
+	gitIn(t, clone, "stash", "-q")
+	gitIn(t, clone, "switch", "-q", "main")
+	if said := second.edits(filepath.Join(clone, "a.go")); said != "{}" {
+		t.Errorf("on the branch that it has left: %s", said)
+	}
+	// Who finds the file edited on the branch it comes to, hears so.
+	gitIn(t, dir, "stash", "-q")
+	first.hook(hook.Event{Name: hook.StopEvent, SessionID: "s1"})
+	eventually(t, "it has no lease", func() bool {
+		return !slices.ContainsFunc(first.leases(), func(l c3po.Lease) bool { return l.Holder == "api" })
+	})
+	gitIn(t, dir, "stash", "pop", "-q")
+	first.edited(filepath.Join(dir, "a.go"), "three\n")
+	gitIn(t, dir, "switch", "-q", "main")
+	var said string
+	eventually(t, "it hears who edits the file there", func() bool {
+		said = first.hook(hook.Event{Name: hook.PostToolUse, SessionID: "s1", ToolUseID: "shell"})
+		return strings.Contains(said, "Another session edits files that you have changed")
+	})
+	if !strings.Contains(said, "'api-2'") || !strings.Contains(said, "a.go") {
+		t.Error(said)
+	}
 }
 
 func TestALeaseMovesWithTheRepositoryWhenARemoteIsAdded(t *testing.T) {
@@ -312,13 +359,14 @@ func TestEditsGoOnWithoutACoordinatorAndOverlapsAreToldAfterwards(t *testing.T) 
 		cut.edited(a, "mine\n")
 		took = append(took, time.Since(began))
 	}
+	faultrig.Hold(t, "the first edit with the coordinator black-holed", took[0], 150*time.Millisecond)
 	slices.Sort(took)
 	faultrig.Hold(t, "an edit with the coordinator black-holed", took[len(took)/2], 150*time.Millisecond)
 	proxy.Heal()
 	var said string
 	eventually(t, "the overlap is told", func() bool {
 		said = cut.hook(hook.Event{Name: hook.PostToolUse, SessionID: "s1", ToolUseID: "shell"})
-		return strings.Contains(said, "While the coordinator was away")
+		return strings.Contains(said, "Another session edits files that you have changed")
 	})
 	if !strings.Contains(said, `a.go`) || !strings.Contains(said, "'api-2'") {
 		t.Error(said)

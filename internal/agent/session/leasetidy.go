@@ -10,7 +10,7 @@ import (
 )
 
 // tidyLeases ends the leases of files that are committed or unchanged again, and takes
-// those that are owed.
+// those that are owed, or that are on another branch by now.
 func (s *Server) tidyLeases(ctx context.Context) {
 	for {
 		select {
@@ -20,6 +20,7 @@ func (s *Server) tidyLeases(ctx context.Context) {
 		}
 		for _, tree := range s.leases.all() {
 			s.endPast(ctx, tree)
+			s.followBranch(tree)
 			s.settleOwed(ctx, tree)
 			s.releaseUnchanged(ctx, tree)
 		}
@@ -36,6 +37,14 @@ func (l *leases) all() []*leasedTree {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Collect(maps.Values(l.trees))
+}
+
+// followBranch looks which branch is checked out by now.
+func (s *Server) followBranch(tree *leasedTree) {
+	branch := tree.checkout.Branch()
+	s.leases.mu.Lock()
+	defer s.leases.mu.Unlock()
+	tree.onto(branch)
 }
 
 // endPast ends what the session holds under a name that the repository had before.
@@ -92,7 +101,7 @@ func (s *Server) settleOwed(ctx context.Context, tree *leasedTree) {
 		}
 		if held != nil {
 			l.mu.Lock()
-			l.overlaps = append(l.overlaps, *held)
+			l.overlap(held)
 			delete(tree.owed, path)
 			l.mu.Unlock()
 		}
