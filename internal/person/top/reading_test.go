@@ -1,6 +1,7 @@
 package top
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -117,5 +118,39 @@ func TestRoomsAndDeadLettersAreReadWhenTheyAreLookedAt(t *testing.T) {
 	m.Update(seenMsg(two()))
 	if len(sought) != len(want) {
 		t.Error("the list is read while a row of it is")
+	}
+}
+
+func TestTheLeaseOfTheChosenFileIsEndedAndNoOther(t *testing.T) {
+	t.Parallel()
+	edited := func(number int64, path string, by c3po.AgentID) c3po.Lease {
+		return c3po.Lease{Number: number, Repository: "app-1", Path: path, Holder: by, Since: at(time.Hour), Edited: at(time.Minute)}
+	}
+	s := two()
+	s.leases = []c3po.Lease{edited(3, "a.go", "api"), edited(2, "b.go", "web"), edited(1, "c.go", "api")}
+	var done []act
+	m := newModel(s, "", func() time.Time { return noon })
+	m.act = func(a act) tea.Cmd { done = append(done, a); return nil }
+	press(m, "3", "x")
+	if len(done) != 0 || !strings.Contains(shown(m), "Choose a file first") {
+		t.Fatalf("in another list: %+v\n%s", done, shown(m))
+	}
+	press(m, "7", "down", "x")
+	press(m, "/", "c", ".", "g", "o", "enter", "7", "x") // what a filter leaves is chosen among
+	var ended []int64
+	for _, a := range done {
+		if a.free != nil {
+			ended = append(ended, a.free.Number)
+		}
+	}
+	if !slices.Equal(ended, []int64{2, 1}) {
+		t.Errorf("ended: %v", ended)
+	}
+	s.ReadOnly = true
+	m = newModel(s, "", func() time.Time { return noon })
+	m.act = func(a act) tea.Cmd { done = append(done, a); return nil }
+	press(m, "7", "x")
+	if len(done) != len(ended) {
+		t.Errorf("who may only look ends a lease: %+v", done)
 	}
 }

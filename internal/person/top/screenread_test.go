@@ -56,3 +56,34 @@ func TestAPersonReadsAndWritesFromTheScreen(t *testing.T) {
 	term.see("which port is in the guide?")
 	term.golden("letter-80x24")
 }
+
+func TestAPersonSeesWhoEditsWhichFileAndEndsItsLease(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.play()
+	take := func(id c3po.AgentID, path, task string) c3po.LeaseTaken {
+		return must(s.as(id).LeaseTake(t.Context(), c3po.LeaseTakeInput{Repository: "app-5f0c", Branch: "main", Tree: string(id), Paths: []string{path}, Task: task}))(s)
+	}
+	take("api", "src/\x1b[31mapi.go", "the parser")
+	take("web", "web/main.ts", "")
+	term := s.open(80, 24)
+	term.see("Who waits")
+	term.press("7")
+	term.see("web/main.ts")
+	term.golden("files-80x24")
+	term.press("Down")
+	term.press("Enter")
+	term.see("the parser")
+	term.golden("file-80x24")
+	term.press("Escape")
+	term.see("web/main.ts")
+	term.press("x")
+	term.see("is free.")
+	left := must(s.as("").LeaseList(t.Context(), c3po.LeaseListInput{}))(s).Leases
+	if len(left) != 1 || left[0].Path != "web/main.ts" {
+		t.Errorf("left: %+v", left)
+	}
+	if taken := take("web", "src/\x1b[31mapi.go", ""); taken.Held != nil {
+		t.Errorf("the file is still held: %+v", taken.Held)
+	}
+}
