@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -139,5 +140,80 @@ func TestTheLeasesOfAKilledSessionAreFreeAtOnce(t *testing.T) {
 		killed := time.Now()
 		eventually(t, 20*time.Second, "it is free", func() bool { return held() == 0 })
 		faultrig.Hold(t, "free after its session was killed", time.Since(killed), 5*time.Second)
+	}
+}
+
+// Two hosts with a wire between them and nothing else in common, each with a clone of one
+// repository: an edit on the one keeps the other from the file, and its end frees it there.
+func TestClonesOnTwoHostsAreOneRepository(t *testing.T) {
+	t.Parallel()
+	claudeBinary(t)
+	w := &testCoordinator{t: t}
+	pi, mesh := w.host("pi"), w.host("meshbox")
+	pi.network, mesh.network = newNetwork(t, 5), newNetwork(t, 6)
+	pi.network.join(mesh.network, "192.0.2.1", "192.0.2.2")
+	base := pi.nas("192.0.2.1")
+	there := base.joined(mesh, "app", nil)
+	here := pi.agent("app", nil)
+	here.repository()
+	git := func(dir string, args ...string) {
+		t.Helper()
+		run(t, append([]string{"git", "-C", dir}, args...)...)
+	}
+	git(here.folder, "remote", "add", "origin", "git@git.example.com:org/app.git")
+	git(there.folder, "init", "-q", "-b", "main")
+	git(there.folder, "pull", "-q", here.folder, "main")
+	git(there.folder, "remote", "add", "origin", "https://git.example.com/org/app") // as its people clone it
+	program := filepath.Join(there.home(), ".local", "bin", "c3po")
+	named := regexp.MustCompile(`repository (\S+)\)`)
+	on := []string{
+		named.FindString(here.must(base.binary, "leases", "on")),
+		named.FindString(there.must(program, "leases", "on", "--pre-commit")),
+	}
+	if on[0] == "" || on[0] != on[1] {
+		t.Fatalf("the clones are %q", on)
+	}
+
+	const files = 6
+	here.model.Script = here.writing(files/2, "mine")
+	term := here.open("--allowedTools", "Write")
+	term.idle()
+	term.enter("write them")
+	list := func() string { return base.must(base.binary, "leases") }
+	eventually(t, 30*time.Second, "the first half is leased", func() bool { return strings.Count(list(), ".txt") == files/2 })
+
+	there.model.Script = there.writing(files, "theirs")
+	p := there.print("write them all", "--allowedTools", "Write")
+	seen := there.model.Seen()
+	told := strings.ReplaceAll(seen[len(seen)-1].All(), `\"`, `"`)
+	for n := 1; n <= files; n++ {
+		held := n <= files/2
+		if held == (there.wrote(n) != "") || held && here.wrote(n) != "mine" {
+			t.Errorf("file %d, held on the other host: %t, holds %q here and %q there", n, held, here.wrote(n), there.wrote(n))
+		}
+		if refusal := fmt.Sprintf(`'app' has been editing "f%02d.txt"`, n); held != strings.Contains(told, refusal) {
+			t.Errorf("the model's word about file %d, held on the other host: %t", n, held)
+		}
+	}
+	if t.Failed() {
+		t.Logf("%s\n%s\n%s", list(), p.text(), told)
+	}
+	// What git is about to commit is checked across the wire too.
+	if err := os.WriteFile(filepath.Join(there.folder, "f01.txt"), []byte("by hand"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	git(there.folder, "add", "f01.txt")
+	out, err := there.command("git", "-c", "user.name=t", "-c", "user.email=t@t", "commit", "-qm", "by hand")
+	if err == nil || !strings.Contains(out, "f01.txt is being edited by app") {
+		t.Errorf("a commit of a file that is held on the other host: %v\n%s", err, out)
+	}
+	kill(t, term.pid)
+	killed := time.Now()
+	eventually(t, 20*time.Second, "the files are free", func() bool { return strings.Contains(list(), "nobody edits") })
+	faultrig.Hold(t, "free after its session was killed", time.Since(killed), 5*time.Second)
+	there.model.Script = there.writing(1, "theirs")
+	there.print("write it", "--allowedTools", "Write")
+	if got := there.wrote(1); got != "theirs" {
+		t.Errorf("the file that is free holds %q", got)
 	}
 }

@@ -5,10 +5,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/host/paths"
@@ -201,6 +204,78 @@ func TestAFileThatAnotherSessionEditsIsNotWrittenByAnyClient(t *testing.T) {
 			if t.Failed() {
 				t.Logf("exit %d\n%s\n%s\n%s", got.Code, got.Stdout, got.Stderr, told)
 			}
+		})
+	}
+}
+
+// ofARun is what a client says of each run: its id, and when it was.
+var ofARun = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{3})?`)
+
+// plainOf is all that a model is sent with a request.
+func plainOf(q llm.Request) string {
+	text := fmt.Sprintf("%d bytes\n%s\n", q.Bytes, q.System)
+	for _, m := range q.Messages {
+		text += fmt.Sprintf("%s (%d): %s\n", m.Role, m.Size, m.Text)
+	}
+	for _, tool := range q.Tools {
+		text += string(tool) + "\n"
+	}
+	return ofARun.ReplaceAllStringFunc(text, func(is string) string { return strings.Repeat("x", len(is)) })
+}
+
+// The same edits are made with leases off and on: what the model is sent is the same. In
+// its short form it is of the clients that start quickly.
+func TestWithoutAConflictALeaseAddsNothingToWhatAnyModelReads(t *testing.T) {
+	t.Parallel()
+	for _, c := range editingClients {
+		if faultrig.Size(0, 1) == 0 && (c.name == "opencode" || c.name == "gemini") {
+			continue
+		}
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			const files = 3
+			r := newTestAgent(t, c.name, nil)
+			leased(r.Agent)
+			if c.prepare != nil {
+				c.prepare(r.Agent)
+			}
+			checkout, _ := paths.CheckoutOf(r.Folder)
+			file := func(n int) string { return filepath.Join(r.Folder, fmt.Sprintf("f%02d.txt", n)) }
+			sent, held := map[bool]string{}, 0
+			for _, on := range []bool{false, true} {
+				if _, err := checkout.SetLeases(on); err != nil {
+					t.Fatal(err)
+				}
+				n, before := 0, len(r.Model.Seen())
+				r.Model.Script = func(q llm.Request) llm.Step {
+					if n++; n > files {
+						list, err := r.c.As("").LeaseList(t.Context(), c3po.LeaseListInput{})
+						if err != nil {
+							t.Error(err)
+						}
+						held = len(list.Leases)
+						return done(q)
+					}
+					return c.write(file(n), "mine")
+				}
+				got := r.Run("", r.Once("write them all", c.args...)...)
+				if want := map[bool]int{true: files}[on]; held != want {
+					t.Errorf("leases on: %t, and %d are held; exit %d\n%s\n%s", on, held, got.Code, got.Stdout, got.Stderr)
+				}
+				sent[on] = ""
+				for _, q := range r.Model.Seen()[before:] {
+					sent[on] += plainOf(q)
+				}
+				for n := 1; n <= files; n++ {
+					if err := os.Remove(file(n)); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+			if diff := cmp.Diff(sent[false], sent[true]); diff != "" {
+				t.Errorf("what the model reads without leases, and with them:\n%s", diff)
+			}
+			t.Logf("%d bytes either way", len(sent[true]))
 		})
 	}
 }
