@@ -95,16 +95,18 @@ type MovedBody struct {
 	HandedTo    c3po.AgentID    `json:"handed_to,omitempty"`
 	Choices     []string        `json:"choices,omitempty"`
 	Room        c3po.RoomName   `json:"room,omitempty"`
+	// Attachments are named; their bytes stay where they are.
+	Attachments []c3po.Attachment `json:"attachments,omitempty"`
 }
 
 // IsZero says that nothing is said.
 func (b MovedBody) IsZero() bool {
-	return b.Text == "" && b.Context == "" && b.Status == "" && b.ContentType == "" && len(b.Metadata) == 0 && b.HandedTo == "" && len(b.Choices) == 0 && b.Room == ""
+	return b.Text == "" && b.Context == "" && b.Status == "" && b.ContentType == "" && len(b.Metadata) == 0 && b.HandedTo == "" && len(b.Choices) == 0 && b.Room == "" && len(b.Attachments) == 0
 }
 
 // Draft is the body as the store keeps it.
 func (b MovedBody) Draft() Draft {
-	return Draft{Text: b.Text, Context: b.Context, Status: b.Status, ContentType: b.ContentType, Metadata: b.Metadata, HandedTo: b.HandedTo, Choices: b.Choices, Room: b.Room}
+	return Draft{Text: b.Text, Context: b.Context, Status: b.Status, ContentType: b.ContentType, Metadata: b.Metadata, HandedTo: b.HandedTo, Choices: b.Choices, Room: b.Room, Attachments: b.Attachments}
 }
 
 // MovedServed is one reader of a message.

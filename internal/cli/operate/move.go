@@ -18,7 +18,8 @@ func Export(a *console.Console) *cobra.Command {
 		Use:   "export FILE",
 		Short: "Write agents, mail and rooms for another coordinator",
 		Long: `Write agents, mail and rooms for another coordinator: one line of JSON each, which
-c3po import takes in there. Tokens and broadcasts stay, and so does the mail itself.
+c3po import takes in there. Tokens and broadcasts stay, and so does the mail itself. Of
+files that came with messages the names go along, and the bytes do not.
 - is standard output. A file that is there already stays unless --force is given.
 
 The coordinator must be down, so that nothing is sent that would not be in the file.
@@ -63,6 +64,9 @@ func printExport(w io.Writer, file string, done move.Exported) {
 	if done.Damaged > 0 {
 		fmt.Fprintf(w, "%d messages are damaged and are not in it\n", done.Damaged)
 	}
+	if done.Files > 0 {
+		fmt.Fprintf(w, "the bytes of %d files are not in it, only their names: save those you need with c3po save, or move everything with c3po backup\n", done.Files)
+	}
 	fmt.Fprintf(w, "where they go they are agents of %s\n", console.Inline(done.Host))
 }
 
@@ -82,6 +86,9 @@ func printImport(w io.Writer, done move.Imported) {
 		}
 		for _, r := range s.Rooms {
 			fmt.Fprintf(w, "  room %s is %s: there is another %s here\n", console.Inline(r.Was), console.Inline(r.Is), console.Inline(r.Was))
+		}
+		if s.New.Files > 0 {
+			fmt.Fprintf(w, "  %d files are listed only: their bytes stay where they were exported\n", s.New.Files)
 		}
 		if s.Numbers > 0 {
 			fmt.Fprintf(w, "  %d messages have another number, because theirs was taken here\n", s.Numbers)

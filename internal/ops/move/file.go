@@ -38,6 +38,7 @@ type Counts struct {
 	Posts    int `json:"posts"`
 	Members  int `json:"members"`
 	Damaged  int `json:"damaged,omitempty"` // messages and posts that could not be read, and are not in the file
+	Files    int `json:"files,omitempty"`   // that messages carry: they are named, and their bytes are not in the file
 }
 
 func (c *Counts) add(m store.Moved) {
@@ -52,6 +53,7 @@ func (c *Counts) add(m store.Moved) {
 		c.Members++
 	case m.Message != nil:
 		c.Messages++
+		c.Files += len(m.Message.Body.Attachments)
 		if m.Message.State == c3po.StatePending {
 			c.Unread++
 		}

@@ -259,7 +259,7 @@ func movedServed(f store.ServedFact) store.MovedServed {
 func movedBody(m c3po.Message) store.MovedBody {
 	return store.MovedBody{
 		Text: m.Text(), Context: m.Context, Status: m.Status, ContentType: m.ContentType, Metadata: m.Metadata, HandedTo: m.HandedTo,
-		Choices: m.Choices, Room: m.Room,
+		Choices: m.Choices, Room: m.Room, Attachments: m.Attachments,
 	}
 }
 
