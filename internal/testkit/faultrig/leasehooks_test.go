@@ -85,6 +85,9 @@ func TestAnEditHardlyWaitsForACoordinatorThatFallsSilent(t *testing.T) {
 		return slices.ContainsFunc(list.Leases, func(l c3po.Lease) bool { return l.Path == filepath.Base(file) })
 	}
 	var well, first, later []time.Duration
+	for range 6 { // by which the session knows how long answers take
+		well = append(well, w.mayEdit(filepath.Join(w.dir, "before")))
+	}
 	for n := range faultrig.Size(3, 50) {
 		file := func(what string) string { return filepath.Join(w.dir, fmt.Sprintf("%d %s", n, what)) }
 		eventually(t, "the session takes leases", func() bool {
