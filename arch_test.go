@@ -73,6 +73,7 @@ var mayImport = map[string][]string{
 	"internal/ops/demo":      {},
 	"internal/ops/metrics":   {".", "internal/hub"}, // hub for what it meters and its vitals
 	"internal/ops/move":      {".", "internal/ops/backup", "internal/hub", "internal/store", "internal/store/redisstore"},
+	"internal/ops/packages":  {},
 	"internal/ops/reference": {".", "internal/cli", "internal/transport/dialect", "internal/transport/mcpserver"},
 	"internal/ops/sbom":      {},
 	"internal/ops/telemetry": {".", "internal/client/attempt", "internal/hub"}, // hub for the lives it exports
@@ -138,6 +139,7 @@ var mayImport = map[string][]string{
 	"internal/testkit/faultrig/table":  {"internal/testkit/faultrig", "internal/testkit/faultrig/matrix"},
 	"internal/ops/reference/cmd":       {"internal/ops/reference"},
 	"internal/client/methods":          {},
+	"internal/ops/packages/cmd":        {"internal/ops/packages"},
 	"internal/ops/sbom/cmd":            {"internal/ops/sbom"},
 }
 

@@ -13,7 +13,7 @@ give_up() {
 	[ "${CI:-}" != true ] || exit 1
 	exit 0
 }
-for tool in mmdebstrap dpkg-deb systemd-analyze unshare ip git tar openssl; do
+for tool in mmdebstrap dpkg-deb systemd-analyze unshare ip git tar openssl gpg; do
 	command -v "$tool" >/dev/null || give_up "$tool is not installed"
 done
 [ "$(id -u)" -eq 0 ] || give_up "only root can make a Debian"
@@ -104,7 +104,33 @@ left=$(find "$root/usr" "$root/etc" "$root/var/lib/dpkg/info" -name '*c3po*')
 [ -z "$left" ] || fail "removed, it leaves $left"
 said "the deb is installed, complete, its units right, and gone when removed"
 
-# 4. The README, and how a release is verified.
+# 4. The same from an apt repository, with a key of its own. What is not built here has the
+# hash of nothing.
+mkdir "$work/described"
+cp "$release/c3po-linux-$arch.deb" "$release/checksums.txt" "$work/described"
+for name in linux-amd64.tar.gz linux-arm64.tar.gz darwin-amd64.tar.gz darwin-arm64.tar.gz windows-amd64.zip windows-arm64.zip; do
+	grep -q "  c3po-$name\$" "$work/described/checksums.txt" || printf '%s  c3po-%s\n' "$(sha256sum </dev/null | cut -d ' ' -f 1)" "$name" >>"$work/described/checksums.txt"
+done
+mkdir -m 700 "$work/keys"
+GNUPGHOME=$work/keys gpg --batch --quiet --passphrase '' --quick-gen-key 'c3po test' ed25519 sign never 2>/dev/null
+APT_KEY=$(GNUPGHOME=$work/keys gpg --batch --armor --export-secret-keys) SOURCE_DATE_EPOCH=1700000000 deploy/package/describe.sh "$work/described" "$version" "$work/packages"
+GNUPGHOME=$work/keys gpgconf --kill all
+mkdir -p "$root/srv/apt" "$root/etc/apt/keyrings"
+cp "$release/c3po-linux-$arch.deb" "$work/packages/Packages" "$work/packages/InRelease" "$root/srv/apt"
+cp "$work/packages/c3po.asc" "$root/etc/apt/keyrings"
+echo 'deb [signed-by=/etc/apt/keyrings/c3po.asc] file:/srv/apt /' >"$root/etc/apt/c3po.list"
+only='-o Dir::Etc::sourcelist=/etc/apt/c3po.list -o Dir::Etc::sourceparts=-'
+inside apt-get update -qq $only >"$work/apt.log" 2>&1 || { cat "$work/apt.log" >&2; fail "apt does not take the repository"; }
+if grep -E '^[WE]:' "$work/apt.log"; then fail "apt warns of the repository"; fi
+inside apt-get install -y -qq --no-install-recommends $only c3po >"$work/apt.log" 2>&1 || { cat "$work/apt.log" >&2; fail "apt does not install from the repository"; }
+[ "$(inside c3po version | cut -d ' ' -f 2)" = "$version" ] || fail "from the repository comes $(inside c3po version)"
+inside dpkg --purge c3po >/dev/null 2>&1
+echo '# changed' >>"$root/srv/apt/Packages"
+rm -rf "$root"/var/lib/apt/lists/*srv_apt*
+if inside apt-get update -qq $only >"$work/apt.log" 2>&1 && ! grep -E '^[WE]:' "$work/apt.log" >/dev/null; then fail "apt takes a repository that somebody has changed"; fi
+said "apt installs from the repository, and refuses it changed; Scoop, winget and Nix have their files"
+
+# 5. The README, and how a release is verified.
 go test -c -o "$work/quickstart.test" ./test/quickstart
 export C3PO_QUICKSTART_ROOT=$root C3PO_QUICKSTART_RELEASE=$release C3PO_QUICKSTART_TRUST=$work/trust.pem C3PO_QUICKSTART_VERSION=$version
 cd test/quickstart
