@@ -32,8 +32,12 @@ image: ## the coordinator's image for this machine, by docker or podman; deploy/
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o deploy/c3po ./cmd/c3po
 	$$(command -v docker || command -v podman) build -t ghcr.io/c3po-dev/c3po:latest deploy
 
-web: ## web/dist, the dashboard that the next build carries; needs Node 20.19 or later
-	cd web && $(NPM_CI) && npm run build
+.PHONY: web-modules
+web-modules: # what the dashboard and the TypeScript client are built with
+	cd web && $(NPM_CI)
+
+web: web-modules ## web/dist, the dashboard that the next build carries; needs Node 20.19 or later
+	cd web && npm run build
 
 .PHONY: server-json
 server-json: REGISTRY ?= bin
@@ -41,8 +45,7 @@ server-json: ## bin/server.json, what the MCP registry is given for the release 
 	@mkdir -p '$(REGISTRY)' && sed 's/0\.0\.0/$(VERSION:v%=%)/' server.json >'$(REGISTRY)/server.json'
 
 .PHONY: npm-package
-npm-package: ## bin/c3po-dev-client-VERSION.tgz, the TypeScript client packed for npm
-	cd web && $(NPM_CI)
+npm-package: web-modules ## bin/c3po-dev-client-VERSION.tgz, the TypeScript client packed for npm
 	@rm -rf bin/npm && mkdir -p bin/npm && cp -r client/typescript/. bin/npm && rm -rf bin/npm/dist
 	node web/node_modules/@typescript/native/bin/tsc -p bin/npm
 	cd bin/npm && { expr '$(VERSION)' : 'v[0-9]*\.[0-9]*\.[0-9]*$$' >/dev/null && npm version --no-git-tag-version '$(VERSION:v%=%)' >/dev/null || true; } && npm pack --loglevel=error --pack-destination ..
@@ -149,6 +152,10 @@ conformance: ## the MCP conformance suites of npm against our stack
 
 a2a-e2e: ## the official A2A SDKs ask our agents
 	test/a2a/run.sh
+
+.PHONY: typescript-e2e
+typescript-e2e: ## the TypeScript client, packed by npm, before a real coordinator
+	test/typescript/run.sh
 
 claude-e2e: ## the plugin in the real Claude Code, installed by npm
 	test/claude/run.sh

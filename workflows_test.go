@@ -125,12 +125,12 @@ func TestEverySectionOfCIRunsInTheWorkflow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sections := regexp.MustCompile(`(?m)^([a-z-]+) +(?:shared|alone) `).FindAllStringSubmatch(string(script), -1)
+	sections := regexp.MustCompile(`(?m)^([a-z0-9-]+) +(?:shared|alone) `).FindAllStringSubmatch(string(script), -1)
 	if len(sections) < 15 {
 		t.Fatalf("only %d sections were found in .ci/run", len(sections))
 	}
 	var jobs []string
-	for _, job := range regexp.MustCompile(`(?m)^          - ([a-z -]+)$`).FindAllStringSubmatch(string(workflow), -1) {
+	for _, job := range regexp.MustCompile(`(?m)^          - ([a-z0-9 -]+)$`).FindAllStringSubmatch(string(workflow), -1) {
 		jobs = append(jobs, strings.Fields(job[1])...)
 	}
 	for _, section := range sections {

@@ -26,8 +26,7 @@ func example(t *testing.T, folder, name string) string {
 	return string(out)
 }
 
-func TestThePackedClientDoesWhatItsExamplesSay(t *testing.T) {
-	folder := installed(t)
+func doesWhatItsExamplesSay(t *testing.T, folder string) {
 	start(t)
 	expect := func(name, got, want string) {
 		if got != want {
@@ -98,8 +97,8 @@ func (w *worker) kill(over bool) {
 	}
 }
 
-func TestWorkersInNodeAndTheirCoordinatorAreKilledAndEveryTaskHasOneAnswer(t *testing.T) {
-	folder := installed(t)
+// worksThroughKills has workers and their coordinator killed, and wants one answer to every task.
+func worksThroughKills(t *testing.T, folder string) {
 	coordinator := start(t)
 	workers := []*worker{{}, {}}
 	for i, w := range workers {

@@ -56,6 +56,8 @@ export class Connection {
   constructor(config: Config = {}) {
     this.#config = { token: env["C3PO_TOKEN"], space: env["C3PO_SPACE"], ...config } as Config;
     this.url = (config.url ?? env["C3PO_COORDINATOR_URL"] ?? "http://localhost:8420").replace(/\/+$/, "");
+    if (this.url && !/^https?:\/\/[^/]/.test(this.url))
+      throw new C3poError("INVALID_REQUEST", `"${this.url}" is not the address of a coordinator`, "Write it as http://host:port.");
     this.#id = config.agent ?? "";
   }
 
