@@ -24,7 +24,7 @@ func keepsItsPromises(t *testing.T, folder string) {
 	start(t)
 	ctx, stop := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer stop()
-	if out, err := exec.CommandContext(ctx, "node", "--test", filepath.Join(folder, "promises.js")).CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(ctx, "node", "--test", "--test-timeout=60000", filepath.Join(folder, "promises.js")).CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
 }

@@ -41,7 +41,7 @@ export class Client extends Methods {
   /** open makes the program known as an agent. That the coordinator is away is an error. */
   static async open(config: AgentConfig, options?: CallOptions): Promise<Client> {
     const client = new Client(config);
-    const { host, pid, pid_start } = ownProcess();
+    const { host, pid, pid_start } = config.run ? {} : ownProcess();
     await client.registerAgent(
       {
         type: "typescript",

@@ -186,3 +186,68 @@ test("a call that its caller ends fails with why", async () => {
   stop.abort(new Error("enough"));
   await assert.rejects(waiting, /enough/);
 });
+
+test("a worker that lost its task to another answers too late, and works on", async (t) => {
+  const run = "elsewhere:7:99";
+  const asker = await open();
+  const [slow, fast] = [await open({ capabilities: ["fence"], run }), await open({ run: "elsewhere:8:99" })];
+  const stop = new AbortController();
+  t.after(() => stop.abort());
+  let began = () => {};
+  let go = () => {};
+  const [begun, gone] = [new Promise<void>((resolve) => (began = resolve)), new Promise<void>((resolve) => (go = resolve))];
+  const serving = slow.serve(
+    async (m) => {
+      began();
+      if (textOf(m) === "first") await gone;
+      return "slow";
+    },
+    { signal: stop.signal },
+  );
+  const { id } = await asker.sendMessage({ target: "role:fence", message: "first" });
+  await begun;
+  await fast.registerAgent({ capabilities: ["fence"] });
+  await fast.reportDeath({ agent_id: slow.id, run });
+  const served = fast.serve(() => "fast", { signal: stop.signal });
+  assert.equal(textOf(await awaited(asker, id)), "fast");
+  go();
+  // Its late answer is refused, and either of the two has the next task.
+  const { id: next } = await asker.sendMessage({ target: "role:fence", message: "second" });
+  assert.match(textOf(await awaited(asker, next)), /slow|fast/);
+  const answers = (await asker.getMessages()).rows.filter((m) => m.message_id === id);
+  assert.deepEqual(answers.map(textOf), ["fast"]);
+  stop.abort();
+  await Promise.all([serving.catch((err: unknown) => assert(err instanceof C3poError && err.code === "SUPERSEDED", String(err))), served]);
+});
+
+// awaited is the answer, also if its asker hears in between that a worker died.
+async function awaited(asker: Client, id: string) {
+  for (;;) {
+    try {
+      return await asker.awaitAnswer(id, { signal: AbortSignal.timeout(60_000) });
+    } catch (err) {
+      if (!(err instanceof Unanswered) || err.because.status === "timeout") throw err;
+    }
+  }
+}
+
+test("a question that is withdrawn while it is handled gets no answer, and serving goes on", async (t) => {
+  const [asker, asked] = [await open(), await open()];
+  const stop = new AbortController();
+  t.after(() => stop.abort());
+  const serving = asked.serve(
+    async (m) => {
+      if (textOf(m) === "first") await asker.cancel({ message_id: m.id });
+      return "done";
+    },
+    { signal: stop.signal },
+  );
+  const { id } = await asker.sendMessage({ target: asked.id, message: "first" });
+  assert.equal(textOf(await asker.ask(asked.id, "second")), "done");
+  assert.deepEqual(
+    (await asker.getMessages()).rows.filter((m) => m.message_id === id),
+    [],
+  );
+  stop.abort();
+  await serving;
+});
