@@ -183,7 +183,7 @@ manifests: ## deploy/kubernetes, written from the Helm chart; a test fails until
 	cd test/deploy/manifests && $(GO) test -count=1 -run TestThePlainManifests . -update
 
 .PHONY: kubernetes-e2e
-kubernetes-e2e: ## the chart installed, upgraded and drained in a real control plane built from its modules; as root, 20 minutes the first time
+kubernetes-e2e: ## the chart installed, upgraded under load and drained in a real cluster, built from its modules; as root, 20 minutes the first time
 	test/kubernetes/run.sh
 
 package-e2e: ## two builds that are the same, the deb in a bare Debian, and the README followed there

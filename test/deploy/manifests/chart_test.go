@@ -175,6 +175,10 @@ func TestAnUpgradeNeverHasFewerCoordinators(t *testing.T) {
 	if container.ReadinessProbe == nil || container.LivenessProbe == nil || container.StartupProbe == nil {
 		t.Error("nobody asks a coordinator how it is")
 	}
+	if container.Lifecycle == nil || container.Lifecycle.PreStop == nil || container.Lifecycle.PreStop.Sleep == nil ||
+		container.Lifecycle.PreStop.Sleep.Seconds >= *deployment.Spec.Template.Spec.TerminationGracePeriodSeconds {
+		t.Error("a coordinator stops while connections still come in")
+	}
 	budget := all["PodDisruptionBudget/mail"].(*policyv1.PodDisruptionBudget)
 	if least := budget.Spec.MinAvailable.IntValue(); least < 1 || least >= int(*deployment.Spec.Replicas) {
 		t.Errorf("of %d coordinators %d must stay", *deployment.Spec.Replicas, least)
