@@ -280,6 +280,28 @@ func TestALeaseGoesAlongToTheBranchThatIsCheckedOut(t *testing.T) {
 	}
 }
 
+func TestFilesOfAWorkingTreeThatIsGoneOrHasNoLeasesAnyMoreAreFree(t *testing.T) {
+	t.Parallel()
+	url, dir := coordinator(t).URL(), leased(t, "a.go")
+	side := filepath.Join(t.TempDir(), "side")
+	gitIn(t, dir, "worktree", "add", "-q", "-b", "side", side)
+	r := editing(t, url, "box:1:1")
+	r.edited(filepath.Join(side, "a.go"), "two\n")
+	r.edited(filepath.Join(dir, "a.go"), "two\n")
+	gitIn(t, dir, "worktree", "remove", "--force", side)
+	r.hook(hook.Event{Name: hook.PostToolUse, SessionID: "s1", ToolUseID: "shell"})
+	eventually(t, "what was in the worktree is free", func() bool { return len(r.leases()) == 1 })
+	if held := r.leases(); held[0].Branch != "main" {
+		t.Errorf("leases: %+v", held)
+	}
+	checkout, _ := paths.CheckoutOf(dir)
+	if _, err := checkout.SetLeases(false); err != nil {
+		t.Fatal(err)
+	}
+	r.hook(hook.Event{Name: hook.PostToolUse, SessionID: "s1", ToolUseID: "shell"})
+	eventually(t, "all is free", func() bool { return len(r.leases()) == 0 })
+}
+
 func TestALeaseMovesWithTheRepositoryWhenARemoteIsAdded(t *testing.T) {
 	t.Parallel()
 	url, dir := coordinator(t).URL(), leased(t, "a.go")

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/host/paths"
 )
 
 // tidyLeases ends the leases of files that are committed or unchanged again, and takes
@@ -108,6 +109,15 @@ func (s *Server) settleOwed(ctx context.Context, tree *leasedTree) {
 	}
 }
 
+// needless are those of some files that need no lease any more: they are unchanged, or all of
+// them because the working tree is gone or leases were switched off there.
+func needless(checkout paths.Checkout, files []string) ([]string, error) {
+	if _, on := checkout.Leases(); !on || checkout.Gone() {
+		return files, nil
+	}
+	return checkout.Unchanged(files)
+}
+
 // releaseUnchanged ends leases of files that no call may still write to.
 func (s *Server) releaseUnchanged(ctx context.Context, tree *leasedTree) {
 	l := &s.leases
@@ -129,7 +139,7 @@ func (s *Server) releaseUnchanged(ctx context.Context, tree *leasedTree) {
 	if len(mine.Paths) == 0 || !s.isSettled() || s.to().Lost() {
 		return
 	}
-	same, err := tree.checkout.Unchanged(mine.Paths)
+	same, err := needless(tree.checkout, mine.Paths)
 	if err != nil || len(same) == 0 {
 		return
 	}

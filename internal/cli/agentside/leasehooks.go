@@ -60,8 +60,8 @@ func installGitHooks(checkout paths.Checkout) (string, error) {
 		return "", err
 	}
 	if shared {
-		return "", c3po.Errorf(c3po.InvalidRequest, "git looks for hooks in %s, which is not this repository's alone", filepath.Dir(names[0])).
-			Suggest("Leases are on. Add this line to the hooks %s that you have there: %s || exit 1", strings.Join(gitHooks, " and "), line)
+		return "", c3po.Errorf(c3po.InvalidRequest, "core.hooksPath has git look for hooks in %s, and c3po changes nothing there", filepath.Dir(names[0])).
+			Suggest("Leases are on. Add this line to the hooks %s there: %s || exit 1", strings.Join(gitHooks, " and "), line)
 	}
 	if err := os.MkdirAll(filepath.Dir(names[0]), 0o750); err != nil {
 		return "", err

@@ -20,6 +20,9 @@ import (
 	"github.com/c3po-dev/c3po/internal/host/paths"
 )
 
+// maxSaidLeases is how many files a refused commit names.
+const maxSaidLeases = 10
+
 // commitTimeout is how long a commit waits to hear of leases. Then it goes on.
 const commitTimeout = 3 * time.Second
 
@@ -212,6 +215,9 @@ func refuseCommit(now time.Time, tree string, leases []c3po.Lease) error {
 		moved = append(moved, shellQuoted(l.Path))
 		elsewhere = elsewhere || l.Tree != tree
 		said = append(said, fmt.Sprintf("%s was edited by %s since you did", console.Inline(l.Path), l.Holder.Brief()))
+	}
+	if more := len(said) - maxSaidLeases; more > 0 {
+		said = append(said[:maxSaidLeases], fmt.Sprintf("and %d more", more))
 	}
 	var steps []string
 	if len(held) > 0 {

@@ -33,6 +33,9 @@ func FindCheckout(file string) (c Checkout, within string, ok bool) {
 	for top := filepath.Dir(real); ; top = filepath.Dir(top) {
 		if c, ok := checkoutAt(top); ok {
 			within, err := filepath.Rel(top, real)
+			if err == nil && c.ignoresCase() {
+				within = spelled(top, within)
+			}
 			return c, filepath.ToSlash(within), err == nil && !strings.HasPrefix(within, ".git"+string(filepath.Separator))
 		}
 		if top == filepath.Dir(top) {
@@ -47,17 +50,74 @@ func CheckoutOf(dir string) (Checkout, bool) {
 	return c, ok
 }
 
-// existingPath follows the links in a path, of which the end may not be there yet.
+// maxLinks is how many links to files that are not there yet are followed, as systems do.
+const maxLinks = 40
+
+// existingPath follows the links in a path, of which the end may not be there yet: whoever
+// writes to a link makes the file that it names.
 func existingPath(file string) string {
+	links := 0
 	for at, rest := file, ""; ; {
 		if real, err := filepath.EvalSymlinks(at); err == nil {
 			return filepath.Join(real, rest)
+		}
+		if to, err := os.Readlink(at); err == nil && links < maxLinks {
+			if !filepath.IsAbs(to) {
+				to = filepath.Join(filepath.Dir(at), to)
+			}
+			at, links = to, links+1
+			continue
 		}
 		if at == filepath.Dir(at) {
 			return filepath.Clean(file)
 		}
 		at, rest = filepath.Dir(at), filepath.Join(filepath.Base(at), rest)
 	}
+}
+
+// ignoresCase says that two spellings of a name are one file there, as git has found out.
+func (c Checkout) ignoresCase() bool {
+	text, err := os.ReadFile(filepath.Join(c.common, "config")) // #nosec G304 -- git's own
+	return err == nil && parseConfig(string(text))["core.ignorecase"] == "true"
+}
+
+// spelled is a path in a folder with the names that are there, which may differ in case.
+func spelled(top, within string) string {
+	parts := strings.Split(within, string(filepath.Separator))
+	at := top
+	for i, part := range parts {
+		for _, name := range namesIn(at) {
+			if name == part {
+				parts[i] = part
+				break
+			}
+			if strings.EqualFold(name, part) {
+				parts[i] = name
+			}
+		}
+		at = filepath.Join(at, parts[i])
+	}
+	return filepath.Join(parts...)
+}
+
+// namesIn are the names in a folder; none if it cannot be read.
+func namesIn(dir string) []string {
+	folder, err := os.Open(dir) // #nosec G304 -- where a file is edited
+	if err != nil {
+		return nil
+	}
+	defer folder.Close()
+	names, err := folder.Readdirnames(-1)
+	if err != nil {
+		return nil
+	}
+	return names
+}
+
+// Gone says that the working tree is no longer there.
+func (c Checkout) Gone() bool {
+	_, err := os.Lstat(filepath.Join(c.Top, ".git"))
+	return os.IsNotExist(err)
 }
 
 func checkoutAt(top string) (Checkout, bool) {

@@ -123,6 +123,51 @@ func TestAFileIsFoundInItsWorkingTreeHoweverItIsNamed(t *testing.T) {
 	}
 }
 
+func TestALinkToAFileThatIsNotThereYetLeadsToThatFile(t *testing.T) {
+	t.Parallel()
+	dir := newRepository(t, "")
+	for link, to := range map[string]string{"link": "new.go", "chain": "link", "up": "folder/../new.go", "full": filepath.Join(dir, "new.go"), "loop": "loop"} {
+		if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Mkdir(filepath.Join(dir, "folder"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, link := range []string{"link", "chain", "up", "full", "folder/../link"} {
+		if _, within, ok := FindCheckout(dir + "/" + link); !ok || within != "new.go" {
+			t.Errorf("%s leads to %q", link, within)
+		}
+	}
+	if _, within, ok := FindCheckout(filepath.Join(dir, "loop")); !ok || within != "loop" {
+		t.Errorf("a loop leads to %q", within)
+	}
+}
+
+func TestWhereCaseDoesNotCountAFileHasTheNameThatIsThere(t *testing.T) {
+	t.Parallel()
+	dir := newRepository(t, "")
+	if err := os.MkdirAll(filepath.Join(dir, "Src"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "Src", "Main.go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	named := func(name string) string {
+		_, within, _ := FindCheckout(filepath.Join(dir, name))
+		return within
+	}
+	if got := named("src/main.go"); got != "src/main.go" {
+		t.Errorf("where case counts it is %q", got)
+	}
+	runGit(t, dir, "config", "core.ignorecase", "true")
+	for name, want := range map[string]string{"src/main.go": "Src/Main.go", "SRC/MAIN.GO": "Src/Main.go", "src/New.go": "Src/New.go", "Src/Main.go": "Src/Main.go", "other/x": "other/x"} {
+		if got := named(name); got != want {
+			t.Errorf("%s is %q, want %q", name, got, want)
+		}
+	}
+}
+
 func TestAWorkingTreeKnowsItsLastLeasesAndWhatIsUnchanged(t *testing.T) {
 	t.Parallel()
 	dir := newRepository(t, "")

@@ -52,7 +52,7 @@ func repositoryName(first, origin string) string {
 }
 
 // parseConfig reads the settings of a configuration of git that leases need, without what
-// it includes: "c3po.leases", and "remote.NAME.url" of each remote. The last of a name counts.
+// it includes: "c3po.leases", "core.ignorecase", and "remote.NAME.url" of each remote. The last of a name counts.
 func parseConfig(text string) map[string]string {
 	settings, section := map[string]string{}, ""
 	for line := range strings.Lines(text) {
@@ -66,7 +66,7 @@ func parseConfig(text string) map[string]string {
 		}
 		name, value, _ := strings.Cut(line, "=")
 		key := section + "." + strings.ToLower(strings.TrimSpace(name))
-		if key == "c3po.leases" || strings.HasPrefix(key, "remote.") && strings.HasSuffix(key, ".url") {
+		if key == "c3po.leases" || key == "core.ignorecase" || strings.HasPrefix(key, "remote.") && strings.HasSuffix(key, ".url") {
 			settings[key] = strings.NewReplacer(`\\`, `\`, `\"`, `"`).Replace(strings.Trim(strings.TrimSpace(value), `"`))
 		}
 	}
