@@ -46,7 +46,7 @@ server-json: ## bin/server.json, what the MCP registry is given for the release 
 
 .PHONY: npm-package
 npm-package: web-modules ## bin/c3po-dev-client-VERSION.tgz, the TypeScript client packed for npm
-	@rm -rf bin/npm && mkdir -p bin/npm && cp -r client/typescript/. bin/npm && rm -rf bin/npm/dist
+	@rm -rf bin/npm && mkdir -p bin/npm && cp -r client/typescript/. LICENSE bin/npm && rm -rf bin/npm/dist
 	node web/node_modules/@typescript/native/bin/tsc -p bin/npm
 	cd bin/npm && { expr '$(VERSION)' : 'v[0-9]*\.[0-9]*\.[0-9]*$$' >/dev/null && npm version --no-git-tag-version '$(VERSION:v%=%)' >/dev/null || true; } && npm pack --loglevel=error --pack-destination ..
 
