@@ -2,8 +2,8 @@
 # Installs the chart in a real cluster of one node: test/kubernetes/run.sh
 # Kubernetes, etcd and Helm are built from their Go modules, which takes many minutes once;
 # containerd and the plugins of pod networks are Debian's, unpacked. All of it runs in a
-# network that has nothing but loopback and pods. Nothing is pulled: the image is built here.
-# Redis is this machine's own, outside the cluster. C3PO_KUBERNETES keeps the programs.
+# network that has nothing but loopback and pods. Nothing is pulled: images are built here,
+# Redis' from this machine's own. C3PO_KUBERNETES keeps the programs.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -26,6 +26,7 @@ if [ -z "${C3PO_KUBERNETES_INSIDE:-}" ]; then
 	done
 	build test/kubernetes etcd go.etcd.io/etcd/server/v3
 	build test/kubernetes pause ./pause
+	build test/kubernetes/dns coredns github.com/coredns/coredns
 	build tools/helm helm helm.sh/helm/v3/cmd/helm
 	for tag in v1.0.0 v1.0.1; do
 		CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$tag" -o "$C3PO_KUBERNETES/c3po-$tag" ./cmd/c3po
@@ -159,17 +160,37 @@ cat >"$work/kubelet.yaml" <<-END
 	authentication: {anonymous: {enabled: true}, webhook: {enabled: false}}
 	authorization: {mode: AlwaysAllow}
 	resolvConf: ""
+	clusterDNS: [10.250.0.1]
+	clusterDomain: cluster.local
 	evictionHard: {memory.available: 1Mi, nodefs.available: 1%, nodefs.inodesFree: 1%, imagefs.available: 1%}
 	imageGCHighThresholdPercent: 100
 	imageGCLowThresholdPercent: 99
 	podLogsDir: $work/logs
 	volumePluginDir: $work/plugins
 END
-image() { # image NAME PROGRAM DOCKERFILE-FOLDER: into containerd
+program() { # program NAME PROGRAM FOLDER: an image of a program built here
+	rm -rf "$work/context"
+	cp -r "$3" "$work/context"
+	cp "$C3PO_KUBERNETES/$2" "$work/context/${2%%-*}"
+	image "$1"
+}
+redis_image() { # redis_image NAME: this machine's Redis, and what the chart runs beside it
+	local root=$work/context/root one
+	rm -rf "$work/context"
+	mkdir -p "$root"/{bin,usr/bin,data}
+	for one in redis-server redis-cli getent grep; do cp -L "$(command -v $one)" "$root/usr/bin/"; done
+	cp -L /bin/sh "$root/bin/sh"
+	for one in "$root"/usr/bin/* "$root/bin/sh"; do
+		ldd "$one" | grep -o '/[^ ]*' | while read -r library; do
+			mkdir -p "$root$(dirname "$library")"
+			cp -nL "$library" "$root$library"
+		done
+	done
+	printf 'FROM scratch\nCOPY root/ /\nENV PATH=/usr/bin:/bin\nWORKDIR /data\n' >"$work/context/Dockerfile"
+	image "$1"
+}
+image() { # image NAME: what is in context, into containerd
 	local context=$work/context
-	rm -rf "$context"
-	cp -r "$3" "$context"
-	cp "$C3PO_KUBERNETES/$2" "$context/${2%%-*}"
 	buildah --root "$work/images" --runroot "$work/images.run" build --quiet -t "$1" "$context" >/dev/null 2>"$work/build.log"
 	buildah --root "$work/images" --runroot "$work/images.run" push --quiet "$1" "docker-archive:$work/image.tar:$1" 2>>"$work/build.log"
 	ctr -a "$work/containerd.sock" -n k8s.io images import "$work/image.tar" >/dev/null
@@ -177,8 +198,11 @@ image() { # image NAME PROGRAM DOCKERFILE-FOLDER: into containerd
 }
 run containerd containerd -c "$work/containerd.toml"
 within 30 test -S "$work/containerd.sock"
-image localhost/pause:1 pause test/kubernetes/pause
-for tag in v1.0.0 v1.0.1; do image ghcr.io/c3po-dev/c3po:$tag c3po-$tag deploy; done
+program localhost/pause:1 pause test/kubernetes/pause
+for tag in v1.0.0 v1.0.1; do program ghcr.io/c3po-dev/c3po:$tag c3po-$tag deploy; done
+redis_image docker.io/library/redis:7-alpine
+printf '.:53 {\n bind 10.250.0.1\n errors\n kubernetes cluster.local {\n  kubeconfig %s/kubeconfig here\n }\n}\n' "$work" >"$work/Corefile"
+run dns coredns -conf "$work/Corefile"
 kubectl create -f - >/dev/null <<<'{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "node", "labels": {"kubernetes.io/hostname": "node"}}}'
 run kubelet kubelet --config "$work/kubelet.yaml" --kubeconfig "$work/kubeconfig" --root-dir "$work/kubelet" --hostname-override node --cert-dir "$work/kubelet-certs"
 run proxy kube-proxy --kubeconfig "$work/kubeconfig" --proxy-mode iptables --hostname-override node --conntrack-max-per-core 0
@@ -191,10 +215,19 @@ kubectl label namespace c3po pod-security.kubernetes.io/enforce=restricted pod-s
 kubectl -n c3po apply --server-side --dry-run=server -f deploy/kubernetes >"$work/apply.log" 2>&1 || fail "$(cat "$work/apply.log")"
 if grep -i warning "$work/apply.log"; then fail "the API server warns of the manifests"; fi
 said "the API server takes $(wc -l <"$work/apply.log") objects of deploy/kubernetes without a warning"
-run redis redis-server --bind 10.250.0.1 --protected-mode no --appendonly yes --appendfsync always --dir "$work"
-chart=(deploy/helm/c3po --set redis.enabled=false --set redis.url=redis://10.250.0.1:6379 --set image.pullPolicy=Never)
+# Six folders are the disks.
+for i in 0 1 2 3 4 5; do
+	mkdir "$work/disk$i"
+	chown 999:999 "$work/disk$i"
+	kubectl create -f - >/dev/null <<-END
+		{"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": "disk$i"}, "spec": {"capacity": {"storage": "4Gi"},
+		"accessModes": ["ReadWriteOnce"], "hostPath": {"path": "$work/disk$i"}}}
+	END
+done
+kubectl -n c3po create secret generic c3po-redis --from-literal=password="$(openssl rand -hex 24)" >/dev/null
+chart=(deploy/helm/c3po --set image.pullPolicy=Never)
 helm -n c3po install c3po "${chart[@]}" --set image.tag=v1.0.0 --wait --timeout 180s >"$work/helm.log" 2>&1 || fail "$(cat "$work/helm.log")"
-said "helm install --wait: $(kubectl -n c3po get deploy c3po -o 'jsonpath={.status.readyReplicas}') coordinators are ready"
+said "helm install --wait: $(kubectl -n c3po get deploy c3po -o 'jsonpath={.status.readyReplicas}') coordinators and $(kubectl -n c3po get statefulset redis -o 'jsonpath={.status.readyReplicas}') nodes of Redis are ready"
 
 # 5. A host outside joins through the service, and agents send while the chart is upgraded.
 echo "$(kubectl -n c3po get service c3po -o 'jsonpath={.spec.clusterIP}') c3po.c3po.svc" >>"$work/hosts"
