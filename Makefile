@@ -17,7 +17,7 @@ SEED      ?= random
 DIVERGE   := ./internal/store/redisstore -run TestRedisNeverDivergesFromTheModel
 
 .DEFAULT_GOAL := help
-.PHONY: record help build image web recording pictures web-e2e web-scale site site-e2e docs quick check fmt vet lint security secrets tidy test race drivers engines sbom diverge conformance a2a-e2e claude-e2e clients-e2e deploy-e2e runner-e2e attack fuzz torture torture-long torture-bites scale bench peers growth run
+.PHONY: record help build image web recording pictures web-e2e web-scale site site-e2e docs quick check fmt vet lint security secrets tidy test race drivers engines sbom diverge conformance a2a-e2e otel-e2e claude-e2e clients-e2e deploy-e2e runner-e2e attack fuzz torture torture-long torture-bites scale bench peers growth run
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -122,6 +122,7 @@ tidy: ## go.mod says what the code uses
 	$(GO) mod tidy -diff
 	cd test/peers && $(GO) mod tidy -diff
 	cd test/a2a/gosdk && $(GO) mod tidy -diff
+	cd test/otel/collector && $(GO) mod tidy -diff
 
 # These drive real processes and measure them. The race detector in the driver
 # would only slow what it measures, and two of them at once would too.
@@ -149,6 +150,9 @@ diverge: ## Redis against the model: CHECKS random sequences
 
 conformance: ## the MCP conformance suites of npm against our stack
 	test/conformance/run.sh
+
+otel-e2e: ## a real OpenTelemetry collector gets traces and metrics
+	test/otel/run.sh
 
 a2a-e2e: ## the official A2A SDKs ask our agents
 	test/a2a/run.sh

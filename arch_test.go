@@ -122,6 +122,7 @@ var mayImport = map[string][]string{
 	"plugin": {},
 
 	"test/a2a":         {},
+	"test/otel":        {},
 	"test/claude":      {},
 	"test/clients":     {},
 	"test/conformance": {},
