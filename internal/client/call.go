@@ -131,6 +131,12 @@ func (c *Client) attemptOnce(ctx context.Context, r request, out any) error {
 			Suggest("Write it as http://host:port.")
 	}
 	c.introduce(q.Header)
+	if from, ok := c3po.TraceOf(ctx); ok {
+		q.Header.Set("Traceparent", from.Parent())
+		if from.State != "" {
+			q.Header.Set("Tracestate", from.State)
+		}
+	}
 	if r.proof != "" {
 		q.Header.Set(c3po.ProofHeader, r.proof)
 	}

@@ -32,7 +32,7 @@ func Call[Out any](a *Console, as caller, ask func(context.Context, *client.Clie
 		if err != nil {
 			return err
 		}
-		out, err := ask(cmd.Context(), svc, args)
+		out, err := ask(a.Traced(cmd.Context()), svc, args)
 		if err != nil {
 			return err
 		}
@@ -46,6 +46,15 @@ func Call[Out any](a *Console, as caller, ask func(context.Context, *client.Clie
 		}
 		return nil
 	}
+}
+
+// Traced is the context of a command that writes: a script or a coding agent that is traced
+// hands its place in the trace to what it starts.
+func (a *Console) Traced(ctx context.Context) context.Context {
+	if from, ok := c3po.ParseTraceContext(a.Getenv("TRACEPARENT"), a.Getenv("TRACESTATE")); ok {
+		return c3po.WithTrace(ctx, from)
+	}
+	return ctx
 }
 
 // Operation is a call of one operation; in makes its input of the arguments.

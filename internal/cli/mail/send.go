@@ -81,7 +81,7 @@ that travels with it is read with c3po save, and a patch with c3po apply.`,
 			wait := in.WaitSeconds
 			in.WaitSeconds = 0 // what was accepted is shown before the reply comes
 			in.ClientKey = cmp.Or(in.ClientKey, rand.Text())
-			receipt, err := svc.SendMessage(cmd.Context(), in)
+			receipt, err := svc.SendMessage(a.Traced(cmd.Context()), in)
 			if err != nil {
 				return console.WithKey(err, in.ClientKey)
 			}

@@ -2,8 +2,10 @@ package telemetry_test
 
 import (
 	"bytes"
+	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
+	"io"
 	"net"
 	"net/http"
 	"slices"
@@ -137,6 +139,49 @@ func TestAThreadGoesOnInItsTrace(t *testing.T) {
 	spans := there.bySpan(t)
 	if got := spans[more.ID]; got == nil || hex.EncodeToString(got.TraceId) != callerTrace || !bytes.Equal(got.ParentSpanId, spans[mail.question].SpanId) {
 		t.Errorf("it is %v", got)
+	}
+}
+
+// Over MCP the call's own metadata is nearer to the caller than the headers of its request.
+func TestACallerOverMCPIsTakenUpByItsMetadataOrItsHeaders(t *testing.T) {
+	t.Parallel()
+	there, redis := collect(t), redistest.Start(t)
+	c := start(t, redis, telemetry.Config{Protocol: telemetry.HTTP, Endpoint: there.url})
+	op[c3po.Agent](c, "bob", "ping", c3po.None{})
+	other := strings.Replace(callerParent, "00f067", "00f068", 1)
+	for _, way := range []struct{ header, meta, arguments, span string }{
+		{callerParent, "", "", callerSpan},
+		{other, callerParent, "", callerSpan},
+		{"", callerParent, "", callerSpan},
+		// What the front door leaves to the SDK.
+		{"", callerParent, `,"unknown":{}`, callerSpan},
+		{"", strings.ToUpper(callerParent), "", ""},
+	} {
+		text := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"send_message","_meta":{"traceparent":"` + way.meta + `","tracestate":"rojo=1"},"arguments":{"target":"bob","message":"` + rand.Text() + `"}` + way.arguments + `}}`
+		r, err := http.NewRequestWithContext(t.Context(), "POST", c.url+"/mcp", strings.NewReader(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, value := range map[string]string{"Content-Type": "application/json", "Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2025-11-25", "X-Agent-ID": "ann", "Traceparent": way.header} {
+			r.Header.Set(name, value)
+		}
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		said, err := io.ReadAll(answer.Body)
+		answer.Body.Close()
+		if err != nil || answer.StatusCode != http.StatusOK {
+			t.Fatalf("%d %v %s", answer.StatusCode, err, said)
+		}
+		list := op[[]c3po.Message](c, "bob", "get_messages", c3po.GetMessagesInput{})
+		if len(list) != 1 {
+			t.Fatalf("bob has %d messages: %s", len(list), said)
+		}
+		op[c3po.AckResult](c, "bob", "ack_messages", c3po.AckInput{MessageIDs: []c3po.MessageID{list[0].ID}})
+		if place, _ := c3po.TraceIn("main", list[0].ID, list[0].Metadata); strings.Trim(place.From.String(), "0") != strings.Trim(way.span, "0") {
+			t.Errorf("%+v follows from %s", way, place.From)
+		}
 	}
 }
 

@@ -73,6 +73,9 @@ func (d *door) answer(w http.ResponseWriter, r *http.Request, call toolCall) {
 	if name, ok := holdName(r, string(call.id)); ok && !call.modern {
 		defer d.held.hold(name, cancel)()
 	}
+	if call.trace != (c3po.TraceContext{}) {
+		ctx = c3po.WithTrace(ctx, call.trace)
+	}
 	v := visitOf(ctx)
 	acting, _ := v.service.(c3po.Acting)
 	out := newReply(w, call, acting)

@@ -73,6 +73,11 @@ func (t tool) call(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallTool
 	defer done()
 	defer reportProgress(ctx, req)()
 
+	parent, _ := req.Params.Meta[metaTraceparent].(string)
+	state, _ := req.Params.Meta[metaTracestate].(string)
+	if from, ok := c3po.ParseTraceContext(parent, state); ok {
+		ctx = c3po.WithTrace(ctx, from)
+	}
 	svc, refusal := t.service(ctx)
 	use, _ := req.Params.Meta[toolUseID].(string)
 	a := t.answer(ctx, svc, refusal, t.arguments(req.Params.Arguments, use))

@@ -10,12 +10,19 @@ import (
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/c3po-dev/c3po"
 )
 
 const (
 	methodCall      = "tools/call"
 	methodHello     = "initialize"
 	methodCancelled = "notifications/cancelled"
+
+	// The metadata of a call that says where its client is in a trace. It is nearer to the
+	// call than the headers of the request.
+	metaTraceparent = "traceparent"
+	metaTracestate  = "tracestate"
 
 	sessionHeader = "Mcp-Session-Id"
 	versionHeader = "Mcp-Protocol-Version"
@@ -37,6 +44,8 @@ type toolCall struct {
 	modern bool
 	// stream says that the client takes events.
 	stream bool
+	// trace is where the client is in a trace, by its metadata; zero if that does not say.
+	trace c3po.TraceContext
 }
 
 // plainCall reads a call in which nothing is wrong and nothing unusual. All
@@ -56,6 +65,7 @@ func plainCall(r *http.Request, m message, tools map[string]tool, versions []str
 		return c, false
 	}
 	c.arguments, c.progress = c.tool.arguments(p.arguments, p.toolUse), p.progress
+	c.trace, _ = c3po.ParseTraceContext(p.traceparent, p.tracestate)
 	if c.modern {
 		return c, p.describes(r.Header)
 	}
@@ -69,6 +79,8 @@ type callParams struct {
 
 	progress json.RawMessage
 	toolUse  string
+
+	traceparent, tracestate string // where the client is in a trace
 
 	version, client, capabilities json.RawMessage // of 2026-07-28
 }
@@ -102,6 +114,10 @@ func (p *callParams) describe(name string, value json.RawMessage) {
 		}
 	case toolUseID:
 		p.toolUse, _ = stringOf(value)
+	case metaTraceparent:
+		p.traceparent, _ = stringOf(value)
+	case metaTracestate:
+		p.tracestate, _ = stringOf(value)
 	case mcp.MetaKeyProtocolVersion:
 		p.version = value
 	case mcp.MetaKeyClientInfo:
