@@ -39,13 +39,22 @@ if [ -z "${C3PO_KUBERNETES_INSIDE:-}" ]; then
 			rm ./*.deb
 		)
 	fi
-	C3PO_KUBERNETES_INSIDE=1 exec unshare --net --mount "$0"
+	# Whatever it starts ends with it; what the node leaves behind is removed.
+	work=$(mktemp -d)
+	elsewhere='/var/lib/kubelet /var/lib/cni /var/log/containers /usr/libexec/kubernetes'
+	finish() {
+		find /sys/fs/cgroup -depth -type d -path '*/kubepods*' -exec rmdir {} \; 2>/dev/null || true
+		for folder in $elsewhere; do rmdir --ignore-fail-on-non-empty "$folder" 2>/dev/null || true; done
+		rm -rf --one-file-system "$work"
+	}
+	trap finish EXIT
+	C3PO_KUBERNETES_INSIDE=$work C3PO_KUBERNETES_ELSEWHERE=$elsewhere unshare --net --mount --pid --fork --kill-child --mount-proc "$0"
+	exit
 fi
 
 debian=$C3PO_KUBERNETES/debian
 export PATH=$C3PO_KUBERNETES:$debian/usr/bin:$debian/usr/sbin:$PATH LD_LIBRARY_PATH=$debian/usr/lib/x86_64-linux-gnu
-work=$(mktemp -d)
-started=()
+work=$C3PO_KUBERNETES_INSIDE
 began=$SECONDS
 said() { printf '%3d s  %s\n' "$((SECONDS - began))" "$*"; }
 finish() {
@@ -54,15 +63,6 @@ finish() {
 		tail -n 8 "$work"/*.log >&2 || true
 		kubectl -n c3po get pods,events >&2 || true
 	fi
-	helm -n c3po uninstall c3po --wait --timeout 60s >/dev/null 2>&1 || true
-	# The newest first: containers end before what runs them.
-	for ((i = ${#started[@]} - 1; i >= 0; i--)); do kill "${started[i]}" 2>/dev/null || true; done
-	wait
-	for pid in $(sed -n 's/.*"pid": *\([0-9]*\).*/\1/p' "$work"/state/io.containerd.runtime.v2.task/k8s.io/*/state.json 2>/dev/null); do kill -9 "$pid" 2>/dev/null || true; done
-	awk -v work="$work/" 'index($2, work) == 1 { print $2 }' /proc/mounts | sort -r | while read -r at; do umount -l "$at" || true; done
-	for folder in $elsewhere; do umount -l "$folder" && rmdir --ignore-fail-on-non-empty "$folder"; done
-	find /sys/fs/cgroup -depth -type d -path '*/kubepods*' -exec rmdir {} + 2>/dev/null || true
-	rm -rf --one-file-system "$work" || true
 }
 trap finish EXIT
 fail() {
@@ -79,10 +79,9 @@ within() { # within SECONDS COMMAND…
 }
 
 # What the node writes elsewhere stays in this namespace.
-elsewhere='/var/lib/kubelet /var/lib/cni /var/log/containers /usr/libexec/kubernetes'
 mount --make-rshared /
 mount -t tmpfs tmpfs /run
-for folder in $elsewhere; do mkdir -p "$folder" && mount -t tmpfs tmpfs "$folder"; done
+for folder in $C3PO_KUBERNETES_ELSEWHERE; do mkdir -p "$folder" && mount -t tmpfs tmpfs "$folder"; done
 
 # 1. A network with a way to pods alone. An API server announces no loopback address, and a
 # node has an address on a link with a default route.
@@ -114,7 +113,6 @@ END
 export KUBECONFIG=$work/kubeconfig HELM_CACHE_HOME=$work/helm HELM_CONFIG_HOME=$work/helm HELM_DATA_HOME=$work/helm
 run() { # run NAME COMMAND…
 	"${@:2}" >"$work/$1.log" 2>&1 &
-	started+=($!)
 }
 run etcd etcd --data-dir "$work/etcd" --listen-client-urls $client --advertise-client-urls $client --listen-peer-urls $peer \
 	--initial-advertise-peer-urls $peer --initial-cluster default=$peer --log-level error
