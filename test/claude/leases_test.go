@@ -180,7 +180,9 @@ func TestClonesOnTwoHostsAreOneRepository(t *testing.T) {
 	term.idle()
 	term.enter("write them")
 	list := func() string { return base.must(base.binary, "leases") }
-	eventually(t, 30*time.Second, "the first half is leased", func() bool { return strings.Count(list(), ".txt") == files/2 })
+	eventually(t, 30*time.Second, "the first half is leased", func() bool {
+		return strings.Count(list(), ".txt") == files/2 && here.wrote(files/2) == "mine"
+	})
 
 	there.model.Script = there.writing(files, "theirs")
 	p := there.print("write them all", "--allowedTools", "Write")
