@@ -17,6 +17,7 @@ import (
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/ops/telemetry"
+	"github.com/c3po-dev/c3po/internal/testkit/faultrig"
 	"github.com/c3po-dev/c3po/internal/testkit/redistest"
 )
 
@@ -271,6 +272,32 @@ func TestACollectorThatHangsDelaysNoSendAndWhatIsLostIsSaid(t *testing.T) {
 	c.end()
 	if log := c.log.String(); !strings.Contains(log, "spans were not exported") || !strings.Contains(log, "why=stopped spans=20") {
 		t.Errorf("nothing is said of what was lost:\n%s", log)
+	}
+}
+
+func TestACollectorThatComesBackGetsWhatEndedMeanwhileOnce(t *testing.T) {
+	t.Parallel()
+	there, redis := collect(t), redistest.Start(t)
+	there.refuse = http.StatusServiceUnavailable
+	c := start(t, redis, telemetry.Config{Protocol: telemetry.HTTP, Endpoint: there.url})
+	exchange(t, c, c)
+	asked := func() int {
+		there.mu.Lock()
+		defer there.mu.Unlock()
+		return len(there.headers)
+	}
+	if !faultrig.Within(longEnough, func() bool { return asked() > 0 }) {
+		t.Fatal("the collector was never asked")
+	}
+	there.mu.Lock()
+	there.refuse = 0
+	there.mu.Unlock()
+	if !faultrig.Within(longEnough, func() bool { return len(there.bySpan(t)) == 4 }) {
+		t.Fatalf("%d spans came\n%s", len(there.bySpan(t)), c.log)
+	}
+	c.end()
+	if log := c.log.String(); len(there.bySpan(t)) != 4 || !strings.Contains(log, "takes no spans; they wait") || strings.Contains(log, "spans were not exported") {
+		t.Errorf("%d spans came in the end:\n%s", len(there.bySpan(t)), log)
 	}
 }
 
