@@ -191,11 +191,12 @@ said "$(grep -o 'docs/start/quickstart-containers.md: .*' "$work/quickstart.log"
 port=$(free_port)
 redis-server --port 0 --unixsocket "$work/arm.sock" --save '' --dir "$work" >"$work/redis.log" 2>&1 &
 started+=($!)
-arm() { env -i HOME="$work/arm-home" PATH="$PATH" C3PO_LISTEN="127.0.0.1:$port" C3PO_COORDINATOR_URL="http://127.0.0.1:$port" REDIS_URL="unix://$work/arm.sock" qemu-aarch64-static "$work/arm64/c3po" "$@"; }
+program=(env -i HOME="$work/arm-home" PATH="$PATH" C3PO_LISTEN="127.0.0.1:$port" C3PO_COORDINATOR_URL="http://127.0.0.1:$port" REDIS_URL="unix://$work/arm.sock" qemu-aarch64-static "$work/arm64/c3po")
+arm() { "${program[@]}" "$@"; }
 mkdir "$work/arm-home"
 within 20 test -S "$work/arm.sock"
 [[ $(arm version) == *linux/arm64* ]] || fail "the program for arm64 says $(arm version)"
-arm serve >"$work/arm.log" 2>&1 &
+"${program[@]}" serve >"$work/arm.log" 2>&1 & # no function: its process would be a shell, and qemu that shell's
 started+=($!)
 within 60 arm health >/dev/null 2>&1 || fail "$(cat "$work/arm.log")"
 arm whoami --as api >/dev/null
