@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/c3po-dev/c3po/internal/testkit/faultrig"
@@ -34,6 +35,11 @@ func installed(t *testing.T) string {
 	}
 	if err := os.RemoveAll(filepath.Join(made, "dist")); err != nil {
 		t.Fatal(err)
+	}
+	empty := exec.CommandContext(t.Context(), "npm", "pack", "--offline", "--pack-destination", folder)
+	empty.Dir = made
+	if out, err := empty.CombinedOutput(); err == nil || !strings.Contains(string(out), "make npm-package") {
+		t.Errorf("npm packs what is not compiled: %s", out)
 	}
 	run(t, made, "node", tsc, "-p", ".")
 	run(t, made, "npm", "pack", "--offline", "--loglevel=error", "--pack-destination", folder)
