@@ -124,7 +124,7 @@ func serveHooks(ctx context.Context, listen string, handler http.Handler, ready 
 	if err != nil {
 		return console.BadUsage("cannot listen on "+listen+": "+err.Error(), "Give another address with --hooks-listen.")
 	}
-	server := &http.Server{Handler: handler, ReadTimeout: 30 * time.Second, WriteTimeout: time.Minute, MaxHeaderBytes: 16 << 10}
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second, WriteTimeout: time.Minute, MaxHeaderBytes: 16 << 10}
 	stop := context.AfterFunc(ctx, func() {
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 		defer cancel()

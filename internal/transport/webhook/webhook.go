@@ -5,15 +5,16 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"io"
 	"log/slog"
 	"mime"
 	"net/http"
+	"os"
 	"strings"
 	"time"
 
@@ -26,8 +27,9 @@ const (
 	// maxAge is how old what a post tells may be. It is shorter than a key is
 	// remembered, so that a post that is played again is either known or too old.
 	maxAge = 12 * time.Hour
-	// atOnce is how many posts are read at once, each of maxBytes at the most.
-	atOnce = 8
+	// maxMailing is how many proven posts are mailed at once, each of maxBytes at the most.
+	// Only who knows a secret can fill it.
+	maxMailing = 32
 )
 
 // A Host is a site that code lives on, and how it posts.
@@ -65,17 +67,21 @@ type Config struct {
 	Sender  Sender
 	Log     *slog.Logger
 	Now     func() time.Time
+	// Patience is how long a post may take that brings nothing; ten seconds if it is zero.
+	Patience time.Duration
 }
 
 // A door takes the posts of all hosts.
 type door struct {
 	Config
-	reading chan struct{}
+	lobby   lobby
+	mailing chan struct{}
 }
 
 // New is the handler of all posts: one path for each host.
 func New(cfg Config) http.Handler {
-	d := &door{Config: cfg, reading: make(chan struct{}, atOnce)}
+	d := &door{Config: cfg, mailing: make(chan struct{}, maxMailing)}
+	d.lobby.patience = cmp.Or(cfg.Patience, defaultPatience)
 	mux := http.NewServeMux()
 	for _, host := range Hosts() {
 		if cfg.Secrets[host.Name] != "" {
@@ -123,6 +129,12 @@ func (d *door) handle(w http.ResponseWriter, r *http.Request, host Host) ([]c3po
 	if !host.proves(d.Secrets[host.Name], r.Header, body) {
 		return nil, refusal{http.StatusUnauthorized, "the secret is not the one that is set here"}
 	}
+	select {
+	case d.mailing <- struct{}{}:
+		defer func() { <-d.mailing }()
+	default:
+		return nil, refusal{http.StatusServiceUnavailable, "too many posts at once"}
+	}
 	told, err := host.read(r.Header, body)
 	if err != nil {
 		return nil, refusal{http.StatusUnprocessableEntity, "this cannot be read: " + err.Error()}
@@ -136,20 +148,16 @@ func (d *door) handle(w http.ResponseWriter, r *http.Request, host Host) ([]c3po
 	return d.mail(r.Context(), host, told, body)
 }
 
-// body reads a post that is small enough, while not too many others are read.
+// body reads a post that is small enough and comes fast enough.
 func (d *door) body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind != "application/json" {
 		return nil, refusal{http.StatusUnsupportedMediaType, "choose application/json as the content type"}
 	}
-	select {
-	case d.reading <- struct{}{}:
-		defer func() { <-d.reading }()
-	default:
-		return nil, refusal{http.StatusServiceUnavailable, "too many posts at once"}
-	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBytes))
+	body, err := d.lobby.read(w, r)
 	var tooLong *http.MaxBytesError
 	switch {
+	case errors.Is(err, errSlow), errors.Is(err, os.ErrDeadlineExceeded):
+		return nil, refusal{http.StatusRequestTimeout, "this came too slowly"}
 	case errors.As(err, &tooLong):
 		return nil, refusal{http.StatusRequestEntityTooLarge, "this is too large"}
 	case err != nil:
