@@ -24,6 +24,9 @@ import (
 // maxPatchBytes is how long a patch can be that a person looks through.
 const maxPatchBytes = 1 << 20
 
+// maxNamedFiles is how many files a failure names.
+const maxNamedFiles = 20
+
 func Apply(a *console.Console) *cobra.Command {
 	var yes bool
 	cmd := &cobra.Command{
@@ -92,7 +95,11 @@ func applyAll(ctx context.Context, a *console.Console, svc *client.Client, patch
 	if _, err := gitApply(ctx, patch, "--check"); err != nil {
 		return false, err
 	}
-	if err := refuseLeased(ctx, svc, patch); err != nil {
+	touched, err := touchedBy(ctx, patch)
+	if err != nil {
+		return false, err
+	}
+	if err := refuseLeased(ctx, svc, touched); err != nil {
 		return false, err
 	}
 	if !yes {
@@ -103,13 +110,46 @@ func applyAll(ctx context.Context, a *console.Console, svc *client.Client, patch
 			return false, err
 		}
 	}
-	_, err := gitApply(ctx, patch)
-	return true, err
+	return true, applyOrUndo(ctx, patch, touched)
+}
+
+// applyOrUndo applies a patch. If git stops in the middle, the files are put back.
+func applyOrUndo(ctx context.Context, patch []byte, touched []string) error {
+	top, err := topFolder(ctx)
+	if err != nil {
+		return err
+	}
+	gitFolder, err := git(ctx, top, nil, "rev-parse", "--absolute-git-dir")
+	if err != nil {
+		return err
+	}
+	before, err := keep(top, strings.TrimRight(gitFolder, "\r\n"), touched)
+	if err != nil {
+		return c3po.Errorf(c3po.InvalidRequest, "not applied: what the files are now cannot be kept: %v", cause(err)).
+			Suggest("Nothing was changed. Check the disk and who may write to the repository.")
+	}
+	_, err = gitApply(ctx, patch)
+	if err == nil {
+		before.drop()
+		return nil
+	}
+	changed := before.restore()
+	if len(changed) == 0 {
+		before.drop()
+		return c3po.Errorf(c3po.InvalidRequest, "%w; all files are as they were", err).
+			Suggest("Check the disk, and whether you may write to the files and folders of the patch.")
+	}
+	more := ""
+	if len(changed) > maxNamedFiles {
+		changed, more = changed[:maxNamedFiles], fmt.Sprintf(" and %d more", len(changed)-maxNamedFiles)
+	}
+	return c3po.Errorf(c3po.InvalidRequest, "%w; these files are changed and could not be put back: %s%s", err, sanitise.Inline(strings.Join(changed, ", ")), more).
+		Suggest("What they were is in %s. git diff shows what is changed.", sanitise.Inline(before.folder))
 }
 
 // refuseLeased refuses a patch of a file that another session edits, here or on the same
 // branch elsewhere.
-func refuseLeased(ctx context.Context, svc *client.Client, patch []byte) error {
+func refuseLeased(ctx context.Context, svc *client.Client, touched []string) error {
 	dir, err := os.Getwd()
 	if err != nil {
 		return err
@@ -121,10 +161,6 @@ func refuseLeased(ctx context.Context, svc *client.Client, patch []byte) error {
 	repository, on := checkout.Leases()
 	if !on {
 		return nil
-	}
-	touched, err := touchedBy(ctx, patch)
-	if err != nil {
-		return err
 	}
 	list, err := svc.LeaseList(ctx, c3po.LeaseListInput{Repository: repository})
 	if err != nil {
@@ -141,20 +177,19 @@ func refuseLeased(ctx context.Context, svc *client.Client, patch []byte) error {
 	return nil
 }
 
-// touchedBy are the files that a patch changes, under their old names and their new ones.
-func touchedBy(ctx context.Context, patch []byte) ([]string, error) {
-	said, err := gitApply(ctx, patch, "--numstat", "-z")
-	if err != nil {
-		return nil, err
-	}
-	var files []string
-	for _, field := range strings.Split(said, "\x00") {
-		// ADDED TAB DELETED TAB PATH, or nothing in its place and two paths behind it.
-		if parts := strings.SplitN(field, "\t", 3); len(parts) == 3 {
-			field = parts[2]
+// touchedBy are the files that a patch changes, moves or copies. git names each by its new
+// name only, and of the patch the other way round by its old one.
+func touchedBy(ctx context.Context, patch []byte) (files []string, err error) {
+	for _, flags := range [][]string{{"--numstat", "-z"}, {"--numstat", "-z", "-R"}} {
+		said, err := gitApply(ctx, patch, flags...)
+		if err != nil {
+			return nil, err
 		}
-		if field != "" {
-			files = append(files, field)
+		for field := range strings.SplitSeq(said, "\x00") {
+			// ADDED TAB DELETED TAB PATH
+			if parts := strings.SplitN(field, "\t", 3); len(parts) == 3 && !slices.Contains(files, parts[2]) {
+				files = append(files, parts[2])
+			}
 		}
 	}
 	return files, nil
@@ -163,6 +198,14 @@ func touchedBy(ctx context.Context, patch []byte) ([]string, error) {
 // gitApply runs at the top of the repository: in a folder below it git leaves out, without
 // a word, what the patch says of other folders.
 func gitApply(ctx context.Context, patch []byte, flags ...string) (string, error) {
+	top, err := topFolder(ctx)
+	if err != nil {
+		return "", err
+	}
+	return git(ctx, top, patch, append(append([]string{"apply"}, flags...), "-")...)
+}
+
+func topFolder(ctx context.Context) (string, error) {
 	top, err := git(ctx, ".", nil, "rev-parse", "--show-toplevel")
 	if errors.Is(err, exec.ErrNotFound) {
 		return "", err
@@ -170,7 +213,7 @@ func gitApply(ctx context.Context, patch []byte, flags ...string) (string, error
 	if err != nil {
 		return "", console.BadUsage("this folder is in no git repository", "Run it in the repository that the patch is for.")
 	}
-	return git(ctx, strings.TrimRight(top, "\r\n"), patch, append(append([]string{"apply"}, flags...), "-")...)
+	return strings.TrimRight(top, "\r\n"), nil
 }
 
 func git(ctx context.Context, dir string, input []byte, args ...string) (string, error) {
@@ -186,6 +229,9 @@ func git(ctx context.Context, dir string, input []byte, args ...string) (string,
 		return "", c3po.Errorf(c3po.InvalidRequest, "git does not run: %w", err).Suggest("Install git, or save the patch with `c3po save`.")
 	}
 	first, _, _ := strings.Cut(strings.TrimSpace(complaint.String()), "\n")
+	if first == "" {
+		first = err.Error() // a signal has ended it
+	}
 	return "", c3po.Errorf(c3po.InvalidRequest, "git does not apply it: %s", sanitise.Inline(c3po.Clip(first))).
 		Suggest("Nothing was changed. Run it in the repository that the patch is for, at the commit that it was made from.")
 }
