@@ -95,7 +95,7 @@ func parseSend(v version, params json.RawMessage) (sendParams, c3po.SendInput, *
 	if send.Thread = send.ClientKey; m.ContextID != "" {
 		send.Thread = m.ContextID
 	}
-	if send.Thread != askedKey+m.MessageID {
+	if send.Thread != askedKey+m.MessageID || namesID(m.Metadata) {
 		if send.Metadata, wrong = withAskedID(m.Metadata, m.MessageID); wrong != nil {
 			return in, c3po.SendInput{}, wrong
 		}
@@ -110,6 +110,12 @@ func keyOf(id string) string {
 	}
 	sum := sha256.Sum256([]byte(id))
 	return askedKey + hex.EncodeToString(sum[:])
+}
+
+// namesID says that metadata of a caller's already has the name that is ours.
+func namesID(metadata json.RawMessage) bool {
+	var all map[string]json.RawMessage
+	return json.Unmarshal(metadata, &all) == nil && given(all[askedKeyName])
 }
 
 // withAskedID adds the caller's id of a message to its metadata.

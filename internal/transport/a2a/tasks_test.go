@@ -289,3 +289,24 @@ func TestAnyMemberOfAQueueTakesItsTask(t *testing.T) {
 		}
 	})
 }
+
+func TestTheHistoryHasTheIDThatTheCallerGaveItsMessage(t *testing.T) {
+	t.Parallel()
+	play(t, func(t *testing.T, s stack) {
+		s.register(t, "api")
+		first := s.call(t, ask("first-1", "One?")).task(t)
+		for id, message := range map[string]string{
+			"second-2":               fmt.Sprintf(`"messageId":"second-2","contextId":%q`, first.ContextID),
+			"third-3":                `"messageId":"third-3","contextId":"mine"`,
+			"fourth-4":               `"messageId":"fourth-4","metadata":{"a2a_message_id":"another"}`,
+			strings.Repeat("5", 200): `"messageId":"` + strings.Repeat("5", 200) + `"`,
+		} {
+			sent := s.call(t, call{version: "1.0", method: "SendMessage", params: fmt.Sprintf(`{"message":{%s,"role":"ROLE_USER","parts":[{"text":"And %s?"}]}}`, message, id)})
+			for _, got := range []task{sent.task(t), s.call(t, get(sent.task(t).ID)).task(t)} {
+				if len(got.History) != 1 || got.History[0].MessageID != id {
+					t.Errorf("the history of %s is %+v", id, got.History)
+				}
+			}
+		}
+	})
+}

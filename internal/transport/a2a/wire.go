@@ -162,17 +162,18 @@ func (v version) part(m c3po.Message) wirePart {
 // gives none.
 const askedKey = "a2a-"
 
-// askedKeyName is the name of that id in metadata, where the thread does not say it.
+// askedKeyName is the name of that id in metadata, where the thread does not say it: it
+// may be another message's.
 const askedKeyName = "a2a_message_id"
 
 // askedAs is the id that the caller gave its message.
 func askedAs(m c3po.Message) string {
-	if id, ok := strings.CutPrefix(m.Thread, askedKey); ok {
-		return id
-	}
 	var said map[string]json.RawMessage
 	var id string
 	if json.Unmarshal(m.Metadata, &said) == nil && json.Unmarshal(said[askedKeyName], &id) == nil && id != "" {
+		return id
+	}
+	if id, ok := strings.CutPrefix(m.Thread, askedKey); ok {
 		return id
 	}
 	return string(m.ID)
