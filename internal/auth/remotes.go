@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"context"
 	"net/url"
 	"regexp"
@@ -13,18 +14,21 @@ import (
 // A Remote is an agent of another system that an admin has added. It is a grant: the
 // coordinator acts as that agent for as long as it works, and revoking it ends that.
 type Remote struct {
-	KID   string
-	Space c3po.Space
-	Agent c3po.AgentID
+	KID string
+	// Account is the KID it was added with: its name is held by it, whatever token came after.
+	Account string
+	Space   c3po.Space
+	Agent   c3po.AgentID
 	// Card is the address of its card. Nothing is asked of any other host.
 	Card string
 	// TokenEnv names the variable of the coordinator that holds the token it is shown.
 	TokenEnv string
 }
 
-// AddRemote adds an agent of another system. Which addresses are called is an admin's to
-// decide, those of this machine and of private networks included.
-func (k *Keeper) AddRemote(ctx context.Context, caller c3po.Caller, in c3po.RemoteInput) (c3po.Remote, error) {
+// AddRemote adds an agent of another system, if claim gets its name: one that an agent
+// has, or a remote, is refused. Which addresses are called is an admin's to decide, those
+// of this machine and of private networks included.
+func (k *Keeper) AddRemote(ctx context.Context, caller c3po.Caller, in c3po.RemoteInput, claim func(context.Context, Remote) error) (c3po.Remote, error) {
 	if caller.Role != c3po.RoleAdmin {
 		return c3po.Remote{}, c3po.Errorf(c3po.Forbidden, "only an admin adds agents of other systems").
 			Suggest("Use an admin's token: the coordinator calls the address that is added.")
@@ -44,6 +48,14 @@ func (k *Keeper) AddRemote(ctx context.Context, caller c3po.Caller, in c3po.Remo
 		Role: c3po.RoleAgent, Spaces: []string{string(caller.Space)}, Pattern: string(id), Label: "A2A " + hostOfURL(in.URL), Card: in.URL, TokenEnv: in.TokenEnv,
 	})
 	if err != nil {
+		return c3po.Remote{}, err
+	}
+	// The grant comes first: whoever dies in between leaves a remote that is claimed later,
+	// and no name that belongs to none.
+	if err := claim(ctx, Remote{KID: made.KID, Account: made.KID, Space: caller.Space, Agent: id, Card: in.URL, TokenEnv: in.TokenEnv}); err != nil {
+		if _, undo := k.store.Revoke(context.WithoutCancel(ctx), made.KID); undo != nil {
+			return c3po.Remote{}, undo
+		}
 		return c3po.Remote{}, err
 	}
 	k.recordToken(ctx, caller, EventRemoteAdded, made.KID, string(id)+" at "+in.URL)
@@ -74,7 +86,7 @@ func CheckTokenEnv(name string) error {
 
 // Caller is the remote as the coordinator acts for it, in a run that holds its name.
 func (r Remote) Caller(run string) c3po.Caller {
-	return c3po.Caller{Space: r.Space, ID: r.Agent, Run: run, Role: c3po.RoleAgent, Agents: c3po.Pattern(r.Agent), KID: r.KID, Account: r.KID, Client: "c3po a2a", Route: "a2a"}
+	return c3po.Caller{Space: r.Space, ID: r.Agent, Run: run, Role: c3po.RoleAgent, Agents: c3po.Pattern(r.Agent), KID: r.KID, Account: r.Account, Remote: r.Account, Client: "c3po a2a", Route: "a2a"}
 }
 
 // readRemotesEvery is how often all grants are read, in case a change was missed.
@@ -135,7 +147,7 @@ func (r *Remotes) note(kid string, g Grant) {
 	delete(r.known, kid)
 	space, one := homeSpace(g.Spaces)
 	if g.Card != "" && one && g.Live(r.keeper.now()) {
-		r.known[kid] = Remote{KID: kid, Space: space, Agent: c3po.AgentID(g.Pattern), Card: g.Card, TokenEnv: g.TokenEnv}
+		r.known[kid] = Remote{KID: kid, Account: cmp.Or(g.Account, kid), Space: space, Agent: c3po.AgentID(g.Pattern), Card: g.Card, TokenEnv: g.TokenEnv}
 	}
 }
 

@@ -183,8 +183,9 @@ func Run(ctx context.Context, cfg Config, ready func(addr string)) error {
 		return err
 	}
 	defer leave()
-	runners := []runner{h, keeper, watcher, buttonDoor{notifier, h, keeper, cfg.Log}, &remote.Forwarder{Hub: h, Keeper: keeper, Node: node, Getenv: os.Getenv, Log: cfg.Log}}
-	served := handler(cfg, h, keeper, notifier, counts, shown)
+	remotes := &remote.Forwarder{Hub: h, Keeper: keeper, Node: node, Getenv: os.Getenv, Log: cfg.Log}
+	runners := []runner{h, keeper, watcher, buttonDoor{notifier, h, keeper, cfg.Log}, remotes}
+	served := handler(cfg, h, keeper, notifier, remotes, counts, shown)
 	if export.Exporter != nil {
 		runners, served = append(runners, export.over(h, counts, cfg.Log)), traced(served)
 		defer export.flush(ctx)
@@ -198,7 +199,7 @@ func Run(ctx context.Context, cfg Config, ready func(addr string)) error {
 }
 
 // handler is everything a coordinator serves.
-func handler(cfg Config, h *hub.Hub, keeper *auth.Keeper, notifier *notify.Notifier, counts *metrics.Metrics, shown face) http.Handler {
+func handler(cfg Config, h *hub.Hub, keeper *auth.Keeper, notifier *notify.Notifier, remotes *remote.Forwarder, counts *metrics.Metrics, shown face) http.Handler {
 	mcp := mcpserver.New(mcpserver.Config{
 		Service:  serviceOf(h),
 		Version:  cfg.Version,
@@ -217,7 +218,7 @@ func handler(cfg Config, h *hub.Hub, keeper *auth.Keeper, notifier *notify.Notif
 	page := rest.Watch(cfg.Log, counts.Request, dashboard.New(web.Files()))
 	mux.Handle("GET /{$}", page)
 	mux.Handle("GET "+dashboard.Assets, page)
-	mux.Handle("/", rest.New(rest.Config{Hub: h, Auth: keeper, Join: shown.join, Push: notifier, Remote: remote.Describe(os.Getenv), Limits: cfg.Limits, Version: cfg.Version, Observe: counts.Request, Log: cfg.Log}))
+	mux.Handle("/", rest.New(rest.Config{Hub: h, Auth: keeper, Join: shown.join, Push: notifier, Remotes: remotes, Limits: cfg.Limits, Version: cfg.Version, Observe: counts.Request, Log: cfg.Log}))
 	return behindProxy(cfg.TrustedProxies, cfg.TLS == TLSOff, newGate(shown.names, cfg.Version, keeper.Known, cfg.Log, mux))
 }
 

@@ -48,7 +48,7 @@ func (s *Store) Register(ctx context.Context, space c3po.Space, step store.Regis
 			}
 		}
 		switch {
-		case len(records) == 1 && store.Follows(records[0], step.Run, answers):
+		case step.Remote == "" && len(records) == 1 && store.Follows(records[0], step.Run, answers):
 			if step.Agents != "" && !step.Agents.Covers(target) {
 				return store.Registration{}, store.RefuseOtherName(target, step.Agents)
 			}
@@ -82,7 +82,7 @@ func (s *Store) register(ctx context.Context, space c3po.Space, step store.Regis
 	k := keysOf(space)
 	given := with{
 		"run": step.Run, "session": step.Session, "epoch": step.Epoch, "explicit": step.Explicit, "client": step.Profile.Client,
-		"all": all, "full_store": false, "whatever": whatever, "fields": profileFields(step.Profile),
+		"all": all, "full_store": false, "whatever": whatever, "remote": step.Remote, "fields": profileFields(step.Profile),
 	}
 	var rows []with
 	for _, id := range candidates {
@@ -103,6 +103,8 @@ func (s *Store) register(ctx context.Context, space c3po.Space, step store.Regis
 		return store.Registration{}, "", full
 	case "superseded":
 		return store.Registration{}, "", store.RefuseSuperseded(step.Want)
+	case "remote":
+		return store.Registration{}, "", store.RefuseRemoteName(step.Want)
 	case "taken", "renamed":
 		return store.Registration{}, outcome, nil
 	}
@@ -185,6 +187,7 @@ func record(id c3po.AgentID, card rueidis.RedisMessage) store.Record {
 		RegisteredAt: instant(atoi(fields["registered"])),
 		RegSeq:       atoi(fields["order"]),
 		Run:          fields["run"],
+		Remote:       fields["remote"],
 		Session:      fields["session"],
 		Epoch:        atoi(fields["epoch"]),
 		Seen:         instant(atoi(fields["seen"])),

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -129,13 +130,25 @@ func (f *Forwarder) serve(ctx context.Context, remote auth.Remote) {
 	}
 }
 
-func (e *errand) actor() *hub.Actor { return e.Hub.As(e.Caller("a2a:" + e.Node)) }
+func (e *errand) actor() *hub.Actor { return e.Hub.As(e.Caller(e.run())) }
+
+// Claim gives a remote its name for this coordinator. From then on it has a mailbox.
+func (f *Forwarder) Claim(ctx context.Context, remote auth.Remote) error {
+	beat := heartbeatSeconds
+	_, err := f.Hub.As(remote.Caller(f.run())).RegisterAgent(ctx, c3po.RegisterInput{Type: c3po.TypeRemote, HeartbeatInterval: &beat})
+	if errors.Is(err, c3po.InvalidRequest) {
+		return c3po.Errorf(c3po.InvalidRequest, "the name '%s' is not free: an agent, another remote agent or waiting mail has it", remote.Agent).
+			Suggest("Choose another name: --name OTHER.")
+	}
+	return err
+}
+
+// run is what holds the names of the remotes that this coordinator serves.
+func (f *Forwarder) run() string { return "a2a:" + f.Node }
 
 // enter registers the agent, and says whether this coordinator holds its name.
 func (e *errand) enter(ctx context.Context) bool {
-	beat := heartbeatSeconds
-	self, err := e.actor().RegisterAgent(ctx, c3po.RegisterInput{Type: c3po.TypeRemote, HeartbeatInterval: &beat})
-	if err != nil || self.ID != e.Agent {
+	if e.Claim(ctx, e.Remote) != nil {
 		return false
 	}
 	e.holds = true
@@ -315,21 +328,18 @@ func nameOf(space c3po.Space, id c3po.MessageID) string {
 }
 
 // Describe reads a card, for who adds the agent: where it is, and what it calls itself.
-func Describe(getenv func(string) string) func(ctx context.Context, address, tokenEnv string) (card, name string, err error) {
-	return func(ctx context.Context, address, tokenEnv string) (string, string, error) {
-		card, err := CardURL(address)
-		if err != nil {
-			return "", "", err
-		}
-		token := ""
-		if tokenEnv != "" {
-			token = getenv(tokenEnv)
-		}
-		p, err := meet(ctx, card, token)
-		if err != nil {
-			return "", "", c3po.Errorf(c3po.InvalidRequest, "there is no A2A agent to add at %s: %s", c3po.Clip(card), err).
-				Suggest("Give the address of its card, as the coordinator reaches it.")
-		}
-		return card, p.name, nil
+func (f *Forwarder) Describe(ctx context.Context, address, tokenEnv string) (card, name string, err error) {
+	if card, err = CardURL(address); err != nil {
+		return "", "", err
 	}
+	token := ""
+	if tokenEnv != "" {
+		token = f.Getenv(tokenEnv)
+	}
+	p, err := meet(ctx, card, token)
+	if err != nil {
+		return "", "", c3po.Errorf(c3po.InvalidRequest, "there is no A2A agent to add at %s: %s", c3po.Clip(card), err).
+			Suggest("Give the address of its card, as the coordinator reaches it.")
+	}
+	return card, p.name, nil
 }

@@ -117,24 +117,31 @@ func (s site) run() (stop func()) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(s.t.Context()))
 	var running sync.WaitGroup
 	running.Go(func() { _ = s.hub.Run(ctx) })
-	forwarder := &remote.Forwarder{Hub: s.hub, Keeper: s.keeper, Node: s.node, GiveUpAfter: 3 * time.Second, Log: slog.New(slog.DiscardHandler),
-		Getenv: func(name string) string { return "value of " + name }}
-	running.Go(func() { _ = forwarder.Run(ctx) })
+	running.Go(func() { _ = s.forwarder().Run(ctx) })
 	var once sync.Once
 	stop = func() { once.Do(func() { cancel(); running.Wait() }) }
 	s.t.Cleanup(stop)
 	return stop
 }
 
+func (s site) forwarder() *remote.Forwarder {
+	return &remote.Forwarder{Hub: s.hub, Keeper: s.keeper, Node: s.node, GiveUpAfter: 3 * time.Second, Log: slog.New(slog.DiscardHandler),
+		Getenv: func(name string) string { return "value of " + name }}
+}
+
 func (s site) admin() c3po.Caller { return c3po.Caller{Space: c3po.DefaultSpace, Role: c3po.RoleAdmin} }
 
 func (s site) add(url, tokenEnv string) c3po.Remote {
 	s.t.Helper()
-	added, err := s.keeper.AddRemote(s.t.Context(), s.admin(), c3po.RemoteInput{URL: url + "/.well-known/agent-card.json", Name: "billing", TokenEnv: tokenEnv})
+	added, err := s.tryAdd(url, "billing", tokenEnv)
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	return added
+}
+
+func (s site) tryAdd(url, name, tokenEnv string) (c3po.Remote, error) {
+	return s.keeper.AddRemote(s.t.Context(), s.admin(), c3po.RemoteInput{URL: url + "/.well-known/agent-card.json", Name: name, TokenEnv: tokenEnv}, s.forwarder().Claim)
 }
 
 func (s site) as(id c3po.AgentID) *hub.Actor {
@@ -147,15 +154,11 @@ func (s site) ask(text string) c3po.Message {
 	return s.answer(s.send(text))
 }
 
-// send sends a question once the remote is known.
+// send sends a question. What was added can be asked at once.
 func (s site) send(text string) c3po.MessageID {
 	s.t.Helper()
-	var receipt c3po.Receipt
-	var err error
-	if !faultrig.Within(30*time.Second, func() bool {
-		receipt, err = s.as("web").SendMessage(s.t.Context(), c3po.SendInput{Target: "billing", Message: text})
-		return err == nil
-	}) {
+	receipt, err := s.as("web").SendMessage(s.t.Context(), c3po.SendInput{Target: "billing", Message: text})
+	if err != nil {
 		s.t.Fatal(err)
 	}
 	return receipt.ID
@@ -295,7 +298,7 @@ func TestOnlyTheAddressThatWasAddedIsCalled(t *testing.T) {
 	var strayed sync.Map
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { strayed.Store("yes", true) }))
 	t.Cleanup(elsewhere.Close)
-	describe := remote.Describe(func(string) string { return "" })
+	describe := (&remote.Forwarder{Getenv: func(string) string { return "" }}).Describe
 	for name, card := range map[string]http.HandlerFunc{
 		"a redirect": func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, elsewhere.URL, http.StatusFound) },
 		"a card of another host": func(w http.ResponseWriter, _ *http.Request) {
@@ -327,12 +330,12 @@ func TestOnlyAnAdminAddsARemote(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	for _, role := range []c3po.Role{c3po.RoleAgent, c3po.RoleHuman, c3po.RoleObserver, c3po.RoleRunner} {
-		if _, err := s.keeper.AddRemote(t.Context(), c3po.Caller{Space: c3po.DefaultSpace, Role: role}, c3po.RemoteInput{URL: "http://x", Name: "billing"}); err == nil {
+		if _, err := s.keeper.AddRemote(t.Context(), c3po.Caller{Space: c3po.DefaultSpace, Role: role}, c3po.RemoteInput{URL: "http://x", Name: "billing"}, s.forwarder().Claim); err == nil {
 			t.Errorf("a caller of the role %s adds one", role)
 		}
 	}
 	for _, name := range []string{"human", "x y", ""} {
-		if _, err := s.keeper.AddRemote(t.Context(), s.admin(), c3po.RemoteInput{URL: "http://x", Name: name}); err == nil {
+		if _, err := s.keeper.AddRemote(t.Context(), s.admin(), c3po.RemoteInput{URL: "http://x", Name: name}, s.forwarder().Claim); err == nil {
 			t.Errorf("one is called %q", name)
 		}
 	}

@@ -8,9 +8,15 @@ import (
 	"github.com/c3po-dev/c3po/internal/auth"
 )
 
-// A Describer reads the card of an agent of another system, which may ask for the token
-// in a variable: the address it is at, and what it calls itself.
-type Describer func(ctx context.Context, address, tokenEnv string) (card, name string, err error)
+// Remotes asks agents of other systems.
+type Remotes interface {
+	// Describe reads a card, which may ask for the token in a variable: the address it is
+	// at, and what the agent calls itself.
+	Describe(ctx context.Context, address, tokenEnv string) (card, name string, err error)
+	// Claim gives a remote its name, from when on it can be asked. A name that is not free
+	// is refused.
+	Claim(ctx context.Context, remote auth.Remote) error
+}
 
 // remoteAdd adds an agent of another system. Its card is read first, so that nothing is
 // added that cannot be asked.
@@ -25,7 +31,7 @@ func (s *server) remoteAdd(w http.ResponseWriter, r *http.Request, caller c3po.C
 	}
 	if err == nil {
 		var name string
-		if in.URL, name, err = s.remote(r.Context(), in.URL, in.TokenEnv); err == nil && in.Name == "" {
+		if in.URL, name, err = s.remotes.Describe(r.Context(), in.URL, in.TokenEnv); err == nil && in.Name == "" {
 			in.Name = string(c3po.AgentIDFromFolder(name))
 		}
 	}
@@ -33,6 +39,6 @@ func (s *server) remoteAdd(w http.ResponseWriter, r *http.Request, caller c3po.C
 		s.refuse(w, r, err)
 		return
 	}
-	added, err := s.auth.AddRemote(r.Context(), caller, in)
+	added, err := s.auth.AddRemote(r.Context(), caller, in, s.remotes.Claim)
 	s.conclude(w, r, added, err)
 }

@@ -22,19 +22,19 @@ type Config struct {
 	Join    Joining      // how other hosts join; they cannot if zero
 	Limits  c3po.Limits  // those of the hub; c3po.DefaultLimits() if zero
 	Push    Pushing      // how browsers are told of questions; needed for its paths
-	Remote  Describer    // how the card of another system's agent is read; needed for its path
+	Remotes Remotes      // asks agents of other systems; needed for their paths
 	Version string
 	Observe Observer     // nobody counts if nil
 	Log     *slog.Logger // silent if nil
 }
 
 type server struct {
-	hub    *hub.Hub
-	auth   *auth.Keeper
-	join   Joining
-	push   Pushing
-	remote Describer
-	offers *programs
+	hub     *hub.Hub
+	auth    *auth.Keeper
+	join    Joining
+	push    Pushing
+	remotes Remotes
+	offers  *programs
 	// downloads of them that are under way
 	downloads atomic.Int64
 	limits    c3po.Limits
@@ -47,7 +47,7 @@ var openapi []byte
 
 // New makes the handler of everything REST.
 func New(cfg Config) http.Handler {
-	s := &server{hub: cfg.Hub, auth: cfg.Auth, join: cfg.Join, push: cfg.Push, remote: cfg.Remote, offers: &programs{}, limits: cfg.Limits, version: cfg.Version, log: cfg.Log}
+	s := &server{hub: cfg.Hub, auth: cfg.Auth, join: cfg.Join, push: cfg.Push, remotes: cfg.Remotes, offers: &programs{}, limits: cfg.Limits, version: cfg.Version, log: cfg.Log}
 	if s.limits == (c3po.Limits{}) {
 		s.limits = c3po.DefaultLimits()
 	}

@@ -1,0 +1,90 @@
+package remote_test
+
+import (
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/c3po-dev/c3po"
+)
+
+// The name may be the card's word, so that the other system would choose whose mail it gets.
+func TestARemoteTakesNobodysName(t *testing.T) {
+	t.Parallel()
+	f := newForeign(t, "1.0", func(string, int) (int, string) { return 200, result(`{"task":` + completed + `}`) })
+	s := newSite(t)
+	s.run()
+	if _, err := s.as("busy").WhoAmI(t.Context(), c3po.None{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.as("boss").SendMessage(t.Context(), c3po.SendInput{Target: "busy", Message: "CONFIDENTIAL"}); err != nil {
+		t.Fatal(err)
+	}
+	_, err := s.tryAdd(f.URL, "busy", "")
+	if refusal := c3po.AsError(err); !errors.Is(err, c3po.InvalidRequest) || !strings.Contains(refusal.Message, "'busy' is not free") || !strings.Contains(refusal.Suggestion, "--name OTHER") {
+		t.Errorf("adding it is answered with %v", err)
+	}
+	s.add(f.URL, "")
+	if _, err := s.tryAdd(f.URL, "billing", ""); !errors.Is(err, c3po.InvalidRequest) {
+		t.Errorf("adding one twice is answered with %v", err)
+	}
+	if got := s.ask("order 7"); got.Response != "Invoice 7" {
+		t.Errorf("the answer is %+v", got)
+	}
+	if ids := f.asked(); len(ids) != 1 {
+		t.Errorf("it was sent %v", ids)
+	}
+	mail, err := s.as("busy").GetMessages(t.Context(), c3po.GetMessagesInput{})
+	if err != nil || len(mail.Messages) != 1 {
+		t.Errorf("the agent has %+v, %v", mail, err)
+	}
+}
+
+func TestOfManyThatAddOneNameOneDoes(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	var all sync.WaitGroup
+	errs := make([]error, 8)
+	for i := range errs {
+		all.Go(func() { _, errs[i] = s.tryAdd("http://x", "billing", "") })
+	}
+	all.Wait()
+	added := 0
+	for _, err := range errs {
+		switch {
+		case err == nil:
+			added++
+		case !errors.Is(err, c3po.InvalidRequest):
+			t.Error(err)
+		}
+	}
+	there, err := s.keeper.FollowRemotes().List(t.Context())
+	if added != 1 || len(there) != 1 || err != nil {
+		t.Errorf("%d were told that they added it; there are %v, %v", added, there, err)
+	}
+}
+
+func TestNobodyTakesTheNameOfARemote(t *testing.T) {
+	t.Parallel()
+	f := newForeign(t, "1.0", func(string, int) (int, string) { return 200, result(`{"task":` + completed + `}`) })
+	s := newSite(t)
+	stop := s.run()
+	s.add(f.URL, "")
+	s.ask("order 7")
+	for _, when := range []string{"while it is served", "after its coordinator stopped"} {
+		session, err := s.hub.As(c3po.Caller{Space: c3po.DefaultSpace, ID: "billing", Run: "host:1:" + when, Role: c3po.RoleAgent}).WhoAmI(t.Context(), c3po.None{})
+		if err != nil || session.ID == "billing" {
+			t.Errorf("%s a session is %q, %v", when, session.ID, err)
+		}
+		if _, err := s.as("billing").GetMessages(t.Context(), c3po.GetMessagesInput{}); !errors.Is(err, c3po.Forbidden) {
+			t.Errorf("%s a caller without a run reads its mail: %v", when, err)
+		}
+		stop()
+	}
+	s = s.next("two")
+	s.run()
+	if got := s.ask("order 8"); got.Response != "Invoice 7" {
+		t.Errorf("the answer is %+v", got)
+	}
+}
