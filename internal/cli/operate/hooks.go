@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/cli/console"
 	"github.com/c3po-dev/c3po/internal/transport/webhook"
 )
@@ -104,11 +105,15 @@ interrupted.`,
 			if a.As == "" {
 				a.As = hooksAgent
 			}
+			if id, err := c3po.ParseAgentID(a.As); err == nil && id.Reserved() {
+				return console.BadUsage("mail of code hosts cannot come from "+a.As, "Leave --as out, or give the name of an agent.")
+			}
 			svc, err := a.Acting()
 			if err != nil {
 				return err
 			}
 			cfg.Sender, cfg.Log = svc, slog.New(slog.NewTextHandler(a.Stderr, nil))
+			warnOfTargets(cmd.Context(), svc, cfg)
 			return serveHooks(cmd.Context(), h.listen, webhook.New(cfg), func(at string) {
 				fmt.Fprintln(a.Stdout, "taking posts at", at)
 			})
@@ -116,6 +121,45 @@ interrupted.`,
 	}
 	h.flags(cmd)
 	return cmd
+}
+
+// warnOfTargets says which rules lead to nobody now. An agent may still register, so that
+// is no reason not to start.
+func warnOfTargets(ctx context.Context, svc c3po.Service, cfg webhook.Config) {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	queues := map[string]bool{}
+	for in := (c3po.ListAgentsInput{}); ; {
+		list, err := svc.ListAgents(ctx, in)
+		if err != nil {
+			e := console.Explain(err)
+			cfg.Log.WarnContext(ctx, "cannot check the rules' targets", "why", e.Error())
+			return
+		}
+		for _, agent := range list.Agents {
+			for _, queue := range c3po.QueuesOf(agent.Capabilities) {
+				queues[queue.Queue()] = true
+			}
+		}
+		if in.Cursor = list.Next; in.Cursor == "" {
+			break
+		}
+	}
+	for _, rule := range cfg.Rules {
+		to, err := c3po.ParseTarget(rule.Target)
+		switch {
+		case err != nil || to == c3po.Human:
+			continue
+		case to.Queue() != "":
+			if !queues[to.Queue()] {
+				cfg.Log.WarnContext(ctx, "no agent has the role of a rule; nothing is mailed by it until one registers", "target", rule.Target)
+			}
+			continue
+		}
+		if _, err := svc.GetAgentStatus(ctx, c3po.AgentInput{AgentID: rule.Target}); errors.Is(err, c3po.AgentNotFound) {
+			cfg.Log.WarnContext(ctx, "no agent has the name of a rule; nothing is mailed by it until one registers", "target", rule.Target)
+		}
+	}
 }
 
 // serveHooks serves until ctx ends, and calls ready with its address.

@@ -11,6 +11,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"mime"
 	"net/http"
@@ -101,49 +102,55 @@ type refusal struct {
 func (r refusal) Error() string { return r.words }
 
 func (d *door) take(w http.ResponseWriter, r *http.Request, host Host) {
-	sent, err := d.handle(w, r, host)
+	done, err := d.handle(w, r, host)
 	var no refusal
 	switch {
 	case errors.As(err, &no):
 		d.Log.WarnContext(r.Context(), "a post was refused", "host", host.Name, "why", no.words)
 		http.Error(w, no.words, no.status)
 	case err != nil:
-		// Whoever posted may read no more than that it should come again.
-		d.Log.ErrorContext(r.Context(), "a post could not be mailed", "host", host.Name, "err", err)
+		d.Log.ErrorContext(r.Context(), "a post could not be mailed", "host", host.Name, "why", err)
+		http.Error(w, "this could not be mailed", http.StatusInternalServerError)
+	// Whoever posted may read no more than how many got it; the log says why others did not.
+	case done.later > 0:
 		w.Header().Set("Retry-After", "60")
 		http.Error(w, "the coordinator did not take it; deliver it again later", http.StatusServiceUnavailable)
-	case len(sent) == 0:
+	case done.never > 0 && done.mailed == 0:
+		http.Error(w, "mailed to nobody: the log of c3po hooks says why", http.StatusUnprocessableEntity)
+	case done.never > 0:
+		w.WriteHeader(http.StatusAccepted)
+		fmt.Fprintf(w, "mailed to %d of %d: the log of c3po hooks says why\n", done.mailed, done.mailed+done.never)
+	case done.mailed == 0:
 		w.WriteHeader(http.StatusNoContent)
 	default:
-		d.Log.InfoContext(r.Context(), "a post was mailed", "host", host.Name, "message_ids", sent)
 		w.WriteHeader(http.StatusAccepted)
 	}
 }
 
-// handle mails a post by the rules, and says which messages that made.
-func (d *door) handle(w http.ResponseWriter, r *http.Request, host Host) ([]c3po.MessageID, error) {
+// handle mails a post by the rules, and says what became of it.
+func (d *door) handle(w http.ResponseWriter, r *http.Request, host Host) (outcome, error) {
 	body, err := d.body(w, r)
 	if err != nil {
-		return nil, err
+		return outcome{}, err
 	}
 	if !host.proves(d.Secrets[host.Name], r.Header, body) {
-		return nil, refusal{http.StatusUnauthorized, "the secret is not the one that is set here"}
+		return outcome{}, refusal{http.StatusUnauthorized, "the secret is not the one that is set here"}
 	}
 	select {
 	case d.mailing <- struct{}{}:
 		defer func() { <-d.mailing }()
 	default:
-		return nil, refusal{http.StatusServiceUnavailable, "too many posts at once"}
+		return outcome{}, refusal{http.StatusServiceUnavailable, "too many posts at once"}
 	}
 	told, err := host.read(r.Header, body)
 	if err != nil {
-		return nil, refusal{http.StatusUnprocessableEntity, "this cannot be read: " + err.Error()}
+		return outcome{}, refusal{http.StatusUnprocessableEntity, "this cannot be read: " + err.Error()}
 	}
 	if told == nil {
-		return nil, nil
+		return outcome{}, nil
 	}
 	if age := d.Now().Sub(told.At); age > maxAge || age < -maxAge {
-		return nil, refusal{http.StatusGone, "what this tells happened too long ago"}
+		return outcome{}, refusal{http.StatusGone, "what this tells happened too long ago"}
 	}
 	return d.mail(r.Context(), host, told, body)
 }
@@ -166,26 +173,38 @@ func (d *door) body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	return body, nil
 }
 
-// mail sends what is told to everybody whose rule it meets. The key is made of what is
-// signed: a post that comes twice, under whatever number, is one message.
-func (d *door) mail(ctx context.Context, host Host, told *Told, body []byte) ([]c3po.MessageID, error) {
+// An outcome counts the targets of a post: those that were mailed, those that can be
+// later, and those that can't until somebody changes something here.
+type outcome struct{ mailed, later, never int }
+
+// mail sends what is told to everybody whose rule it meets; one that cannot be mailed
+// keeps no other from its mail. The key is made of what is signed: a post that comes
+// twice, under whatever number, is one message.
+func (d *door) mail(ctx context.Context, host Host, told *Told, body []byte) (outcome, error) {
+	var done outcome
 	metadata, err := json.Marshal(map[string]string{"source": host.Name, "repository": told.Repository, "url": told.URL})
 	if err != nil {
-		return nil, err
+		return done, err
 	}
 	noReply := false
-	var sent []c3po.MessageID
 	for _, target := range d.targets(told) {
 		sum := sha256.Sum256(append([]byte(target+"\n"), body...))
 		receipt, err := d.Sender.SendMessage(ctx, c3po.SendInput{
 			Target: target, Message: told.message(), ExpectsReply: &noReply, Metadata: metadata, ClientKey: host.Name + "-" + hex.EncodeToString(sum[:16]),
 		})
-		if err != nil {
-			return nil, err
+		switch {
+		case err == nil:
+			done.mailed++
+			d.Log.InfoContext(ctx, "a post was mailed", "host", host.Name, "target", target, "message_id", receipt.ID)
+			continue
+		case c3po.AsError(err).Code.Retry() == c3po.RetryNo:
+			done.never++
+		default:
+			done.later++
 		}
-		sent = append(sent, receipt.ID)
+		d.Log.ErrorContext(ctx, "a post could not be mailed", "host", host.Name, "target", target, "why", c3po.AsError(err).Message, "advice", c3po.AsError(err).Suggestion)
 	}
-	return sent, nil
+	return done, nil
 }
 
 // mentions says whether a text mentions the name: as a word, whatever its case.

@@ -30,13 +30,17 @@ var posted = time.Date(2019, 5, 15, 15, 22, 0, 0, time.UTC)
 // A mailbox keeps what is sent. That a key sends once is the coordinator's promise, which
 // its own tests hold; here the keys are looked at.
 type mailbox struct {
-	sent []c3po.SendInput
-	away bool
+	sent    []c3po.SendInput
+	away    bool
+	refuses map[string]error // by target
 }
 
 func (m *mailbox) SendMessage(_ context.Context, in c3po.SendInput) (c3po.Receipt, error) {
 	if m.away {
 		return c3po.Receipt{}, c3po.Errorf(c3po.CoordDown, "a secret address is away")
+	}
+	if err := m.refuses[in.Target]; err != nil {
+		return c3po.Receipt{}, err
 	}
 	m.sent = append(m.sent, in)
 	return c3po.Receipt{Message: c3po.Message{ID: c3po.MessageID(fmt.Sprintf("hooks::%s::%08d", in.Target, len(m.sent)))}}, nil
@@ -227,6 +231,50 @@ func TestACoordinatorThatIsAwayIsNotExplainedToTheOutsideWorld(t *testing.T) {
 	w := d.post(recorded(t, "github-issue-comment"), "issue_comment")
 	if w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" || strings.Contains(w.Body.String(), "address") {
 		t.Errorf("%d %v %s", w.Code, w.Header(), w.Body)
+	}
+}
+
+func TestOneTargetThatCannotBeMailedKeepsNoOtherFromItsMail(t *testing.T) {
+	t.Parallel()
+	unknown := c3po.Errorf(c3po.AgentNotFound, "no agent is named nobody").Suggest("See all: c3po agents.")
+	full := c3po.Errorf(c3po.InboxFull, "the inbox is full")
+	for name, test := range map[string]struct {
+		refuses map[string]error
+		status  int
+		mailed  []string
+	}{
+		"one is unknown":              {map[string]error{"a": unknown}, http.StatusAccepted, []string{"b", "c"}},
+		"all are unknown":             {map[string]error{"a": unknown, "b": unknown, "c": unknown}, http.StatusUnprocessableEntity, nil},
+		"one cannot now":              {map[string]error{"b": full}, http.StatusServiceUnavailable, []string{"a", "c"}},
+		"one is unknown, one may not": {map[string]error{"a": unknown, "c": c3po.Errorf(c3po.Forbidden, "you may not")}, http.StatusAccepted, []string{"b"}},
+	} {
+		d := receive(t, posted, "comments=a", "comments=b", "comments=c")
+		d.mail.refuses = test.refuses
+		w := d.post(recorded(t, "github-issue-comment"), "issue_comment")
+		if w.Code != test.status {
+			t.Errorf("%s: %d %s, want %d", name, w.Code, w.Body, test.status)
+		}
+		if again := strings.Contains(w.Body.String(), "again later"); again != (test.status == http.StatusServiceUnavailable) {
+			t.Errorf("%s: it was answered %q", name, w.Body)
+		}
+		var mailed []string
+		for _, in := range d.mail.sent {
+			mailed = append(mailed, in.Target)
+			if !strings.Contains(d.log.String(), "target="+in.Target+" message_id=hooks::"+in.Target) {
+				t.Errorf("%s: the log does not say that %s was mailed:\n%s", name, in.Target, d.log)
+			}
+		}
+		if diff := cmp.Diff(test.mailed, mailed); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+		for target, err := range test.refuses {
+			if !strings.Contains(d.log.String(), "target="+target+" why="+fmt.Sprintf("%q", err.Error())) {
+				t.Errorf("%s: the log does not say why %s was not mailed:\n%s", name, target, d.log)
+			}
+			if strings.Contains(w.Body.String(), err.Error()) {
+				t.Errorf("%s: the outside world reads %q", name, w.Body)
+			}
+		}
 	}
 }
 
