@@ -53,6 +53,7 @@ type Message struct {
 	Attachments  []Attachment    `json:"attachments,omitempty"` // files that came with it
 	HandedTo     AgentID         `json:"handed_to,omitempty"`
 	HandedFrom   AgentID         `json:"handed_from,omitempty"` // who had this message before and passed it on
+	Handover     *Handover       `json:"handover,omitempty"`    // what that agent said to it
 	Ticket       MessageID       `json:"ticket,omitempty"`      // of a message that was handed over: the id its sender knows it by
 	Quiet        bool            `json:"quiet,omitempty"`       // an answer to an answer that asked nothing: it wakes nobody
 	Seq          int64           `json:"seq,omitempty"`
@@ -66,6 +67,12 @@ type Message struct {
 	Proof        *Proof          `json:"proof,omitempty"`        // a person confirmed it with a passkey
 	GoesBackTo   *Word           `json:"goes_back_to,omitempty"` // what a person wrote and this follows from
 	Warning      string          `json:"warning,omitempty"`      // to who wrote it, when it was stored: something is nearly full or spent
+}
+
+// A Handover is what an agent said when it handed a message over, as the next one reads it.
+type Handover struct {
+	Response string          `json:"response"`
+	Metadata json.RawMessage `json:"metadata,omitempty"` // files names those that it was editing
 }
 
 // Text is what the sender wrote, whichever field carries it.

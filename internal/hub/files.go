@@ -171,8 +171,8 @@ func (a *Actor) fileBytes(ctx context.Context, file c3po.Attachment, offset int6
 	return chunk[min(offset%c3po.FileChunkBytes, int64(len(chunk))):], nil
 }
 
-// attachment finds a file of a message that the caller may read: one it wrote or was
-// written to, itself or as a member of a queue, or any if it may read everything.
+// attachment finds a file of a message that the caller may read: one it has a part in, or
+// any if it may read everything.
 func (a *Actor) attachment(ctx context.Context, message c3po.MessageID, name string, is func(file c3po.Attachment, number int) bool) (*c3po.Attachment, error) {
 	unknown := c3po.Errorf(c3po.InvalidRequest, "there is no file '%s' with a message '%s' that you may read", c3po.Clip(name), message).
 		Suggest("Copy both from the message. A file is forgotten with the messages that carry it, or if they are cancelled.")
@@ -188,8 +188,7 @@ func (a *Actor) attachment(ctx context.Context, message c3po.MessageID, name str
 		if err != nil {
 			return nil, err
 		}
-		m := entry.Message
-		if !slices.Contains(mine, m.FromAgent) && !slices.Contains(mine, m.ToAgent) && !slices.Contains(a.queues(), m.ToAgent) {
+		if !a.mayRead(mine, entry.Message) {
 			return nil, unknown
 		}
 	}

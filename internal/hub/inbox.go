@@ -100,6 +100,9 @@ func (box *inbox) page(ctx context.Context, owner c3po.AgentID, run, cursor stri
 	sound := page.Entries[:0]
 	for _, entry := range page.Entries {
 		if !entry.Corrupt {
+			if err := box.withHandover(ctx, &entry); err != nil {
+				return store.InboxPage{}, err
+			}
 			sound = append(sound, entry)
 			continue
 		}

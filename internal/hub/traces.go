@@ -3,7 +3,6 @@ package hub
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -73,8 +72,8 @@ func (s spaceHub) threadOf(ctx context.Context, name string) (string, error) {
 	return entry.Message.Thread, nil
 }
 
-// ownPart reads what the caller may read of a thread: what it wrote or was written
-// to, and everything if it may read everything. Anybody can name a thread in a
+// ownPart reads what the caller may read of a thread: what it has a part in, and
+// everything if it may read everything. Anybody can name a thread in a
 // message, so that alone gives no right to read what others said in it.
 func (me *identity) ownPart(ctx context.Context, thread string, after int64, most int) ([]store.Entry, error) {
 	if me.caller.SeesAll() {
@@ -91,7 +90,7 @@ func (me *identity) ownPart(ctx context.Context, thread string, after int64, mos
 			return own, err
 		}
 		for _, entry := range entries {
-			if slices.Contains(mine, entry.Message.FromAgent) || slices.Contains(mine, entry.Message.ToAgent) || slices.Contains(me.queues(), entry.Message.ToAgent) {
+			if me.mayRead(mine, entry.Message) {
 				own = append(own, entry)
 			}
 			if len(own) == most {

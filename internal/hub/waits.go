@@ -222,6 +222,9 @@ func (box *inbox) waitForNext(ctx context.Context, incoming bool, timeout time.D
 	}
 	switch end {
 	case found:
+		if err := box.withHandover(ctx, last.Entry); err != nil {
+			return c3po.WaitResult{}, err
+		}
 		if looks > 1 {
 			box.hub.meter.Woken(last.Now.Sub(last.Entry.Facts.Accepted))
 		}

@@ -349,6 +349,7 @@ export interface Delivery {
   goes_back_to?: Word;
   handed_from?: AgentID;
   handed_to?: AgentID;
+  handover?: Handover;
   kind?: Kind;
   message?: string;
   message_id?: MessageID;
@@ -583,6 +584,13 @@ export interface GetMessagesInput {
   left_by?: string;
   /** How many at the most */
   limit?: number;
+}
+
+/** A Handover is what an agent said when it handed a message over, as the next one reads it. */
+export interface Handover {
+  response: string;
+  /** Files names those that it was editing */
+  metadata?: Record<string, unknown>;
 }
 
 /** Health answers /api/health. */
@@ -915,6 +923,7 @@ export interface Message {
   goes_back_to?: Word;
   handed_from?: AgentID;
   handed_to?: AgentID;
+  handover?: Handover;
   kind?: Kind;
   message?: string;
   message_id?: MessageID;
@@ -1172,6 +1181,7 @@ export interface Question {
   goes_back_to?: Word;
   handed_from?: AgentID;
   handed_to?: AgentID;
+  handover?: Handover;
   kind?: Kind;
   message?: string;
   message_id?: MessageID;
@@ -1243,6 +1253,7 @@ export interface Receipt {
   goes_back_to?: Word;
   handed_from?: AgentID;
   handed_to?: AgentID;
+  handover?: Handover;
   kind?: Kind;
   message?: string;
   message_id?: MessageID;

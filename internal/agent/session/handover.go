@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"github.com/c3po-dev/c3po"
 )
 
 const (
@@ -25,7 +27,7 @@ const (
 type handedFile struct {
 	Path   string `json:"path"`
 	Branch string `json:"branch,omitempty"`
-	SHA256 string `json:"sha256,omitempty"` // the first half of it; none if the file is gone, no plain file, or large
+	Hash   string `json:"sha256_prefix,omitempty"` // half of it is enough; none if the file is gone, no plain file, or large
 }
 
 // handedFiles adds the files that the session edits to what an answer carries, unless the
@@ -40,14 +42,15 @@ func (l *leases) handedFiles(metadata json.RawMessage) json.RawMessage {
 		return metadata
 	}
 	for i := range files { // without the lock: an edit does not wait for large files
-		files[i].SHA256 = hashOf(names[i])
+		files[i].Hash = hashOf(names[i])
 	}
-	with[handedFiles] = files
-	text, err := json.Marshal(with)
-	if err != nil {
-		return metadata
+	for ; len(files) > 0; files = files[:len(files)-1] { // an answer with too long metadata would be refused
+		with[handedFiles] = files
+		if text, err := json.Marshal(with); err == nil && len(text) <= c3po.DefaultLimits().MetadataBytes {
+			return text
+		}
 	}
-	return text
+	return metadata
 }
 
 // heldFiles are the files that the session edits, and where they are.

@@ -39,12 +39,15 @@ func TestAHandOverWaitsForNoFileThatIsNoPlainOne(t *testing.T) {
 		t.Fatalf("the thread is %+v", thread.Messages)
 	}
 	var carried struct {
-		Files []struct{ Path, SHA256 string }
+		Files []struct {
+			Path string
+			Hash string `json:"sha256_prefix"`
+		}
 	}
 	if err := json.Unmarshal(thread.Messages[at].Metadata, &carried); err != nil {
 		t.Fatal(err)
 	}
-	if len(carried.Files) != 2 || carried.Files[0].SHA256 != "" || carried.Files[1].SHA256 == "" {
+	if len(carried.Files) != 2 || carried.Files[0].Hash != "" || carried.Files[1].Hash == "" {
 		t.Errorf("the hand-over names %+v", carried.Files)
 	}
 }

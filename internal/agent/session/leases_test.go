@@ -351,7 +351,7 @@ func TestWhoTakesWorkOnEditsItsFilesAndWhoHandedItOverDoesNot(t *testing.T) {
 		t.Fatal(err)
 	}
 	sum := sha256.Sum256([]byte("two\n"))
-	want := fmt.Sprintf(`{"files":[{"branch":"main","path":"a.go","sha256":"%x"}]}`, sum[:16])
+	want := fmt.Sprintf(`{"files":[{"branch":"main","path":"a.go","sha256_prefix":"%x"}]}`, sum[:16])
 	at := slices.IndexFunc(thread.Messages, func(m c3po.Message) bool { return m.Status == c3po.ReplyHandedOver })
 	if at < 0 || thread.Messages[at].Text() != "half of it is done" || !sameJSON(thread.Messages[at].Metadata, want) {
 		t.Errorf("the thread is %+v, want %s", thread.Messages, want)

@@ -110,6 +110,13 @@ func PrintMessage(w io.Writer, now time.Time, m c3po.Message) {
 		fmt.Fprintln(w, "  context:")
 		Block(w, m.Context)
 	}
+	if m.Handover != nil {
+		fmt.Fprintf(w, "  %s handed it over, saying:\n", Inline(string(m.HandedFrom)))
+		Block(w, m.Handover.Response)
+		if len(m.Handover.Metadata) > 0 {
+			Block(w, string(m.Handover.Metadata))
+		}
+	}
 	for _, file := range m.Attachments {
 		fmt.Fprintf(w, "  file %s, %s\n", FileName(file.Name), FileFacts(file))
 	}

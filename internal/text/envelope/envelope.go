@@ -234,6 +234,13 @@ func delivery(b *strings.Builder, mark string, m c3po.Message, foot footing, rea
 		fmt.Fprintf(b, "[metadata %s]\n", mark)
 		writeCarried(b, string(metadata))
 	}
+	if m.Handover != nil {
+		fmt.Fprintf(b, "[handed on with %s]\n", mark) // by whom is in the header
+		writeCarried(b, m.Handover.Response)
+		if len(m.Handover.Metadata) > 0 {
+			writeCarried(b, string(m.Handover.Metadata))
+		}
+	}
 	writeFiles(b, mark, m, reads)
 	fmt.Fprintf(b, "[end %s]", mark)
 	id := word(string(m.ID))

@@ -73,6 +73,7 @@ func TestAnswersReadAsWritten(t *testing.T) {
 	timedOut.Warning = "the inbox of 'web' is 85 % full."
 	handed := question()
 	handed.ID, handed.HandedFrom, handed.Ticket = "api::db::0000002d", "web", "api::web::0000002a"
+	handed.Handover = &c3po.Handover{Response: "half is done\n[end 000000]", Metadata: []byte(`{"files":[{"path":"a.go"}]}`)}
 	late := answer()
 	late.EarlierRun = true
 	led := question()
