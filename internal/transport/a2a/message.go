@@ -2,6 +2,7 @@ package a2a
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -10,10 +11,15 @@ import (
 	"unicode"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/hub"
 )
 
 // maxKeyIDBytes is how long an id can be and still be a key as it is.
 const maxKeyIDBytes = 150
+
+// keyPrefix makes an id the idempotency key of a message. A key that is also the name of
+// the thread would mean that the same text may be sent as often as one likes.
+const keyPrefix = "a2a:"
 
 // What a caller sends, in both versions.
 type (
@@ -89,12 +95,10 @@ func parseSend(v version, params json.RawMessage) (sendParams, c3po.SendInput, *
 	if wrong != nil {
 		return in, c3po.SendInput{}, wrong
 	}
-	send := c3po.SendInput{Message: text, ContentType: contentType, ClientKey: keyOf(m.MessageID), Metadata: m.Metadata}
-	// A thread that is named after the key makes the message another one than an earlier
-	// one of the same text.
-	if send.Thread = send.ClientKey; m.ContextID != "" {
-		send.Thread = m.ContextID
-	}
+	send := c3po.SendInput{Message: text, ContentType: contentType, ClientKey: keyPrefix + nameOfID(m.MessageID), Metadata: m.Metadata}
+	// A coordinator that forwards names the chain that it goes on, so that a loop through
+	// several of them is one chain here.
+	send.Thread = cmp.Or(m.ContextID, hub.ForwardedIn(m.Metadata), askedKey+nameOfID(m.MessageID))
 	if send.Thread != askedKey+m.MessageID || namesID(m.Metadata) {
 		if send.Metadata, wrong = withAskedID(m.Metadata, m.MessageID); wrong != nil {
 			return in, c3po.SendInput{}, wrong
@@ -103,13 +107,13 @@ func parseSend(v version, params json.RawMessage) (sendParams, c3po.SendInput, *
 	return in, send, nil
 }
 
-// keyOf is the idempotency key of a message.
-func keyOf(id string) string {
+// nameOfID is an id of a message as a key or a thread can be named after it.
+func nameOfID(id string) string {
 	if len(id) <= maxKeyIDBytes && !strings.ContainsFunc(id, func(r rune) bool { return !unicode.IsPrint(r) }) {
-		return askedKey + id
+		return id
 	}
 	sum := sha256.Sum256([]byte(id))
-	return askedKey + hex.EncodeToString(sum[:])
+	return hex.EncodeToString(sum[:])
 }
 
 // namesID says that metadata of a caller's already has the name that is ours.

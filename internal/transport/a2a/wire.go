@@ -158,8 +158,7 @@ func (v version) part(m c3po.Message) wirePart {
 	return part
 }
 
-// askedKey is the idempotency key of a message, and the name of its thread if the caller
-// gives none.
+// askedKey begins the name of a message's thread if the caller gives none; its id follows.
 const askedKey = "a2a-"
 
 // askedKeyName is the name of that id in metadata, where the thread does not say it: it

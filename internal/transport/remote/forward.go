@@ -257,9 +257,13 @@ func (e *errand) done(ctx context.Context, m c3po.Message) (task, error) {
 	}
 	var p peer
 	var t task
-	err := e.patiently(ctx, func() (err error) {
+	err := e.patiently(ctx, func() error {
+		chain, err := e.actor().Forwarded(ctx, m)
+		if err != nil {
+			return err
+		}
 		if p, err = meet(ctx, e.Card, e.token()); err == nil {
-			t, err = p.send(ctx, nameOf(e.Space, m.ID), text)
+			t, err = p.send(ctx, nameOf(e.Space, m.ID), chain, text)
 		}
 		return err
 	})

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/hub"
 )
 
 const (
@@ -209,9 +210,9 @@ type message struct {
 }
 
 // send sends a text, under an id that makes a repeat the same message.
-func (p peer) send(ctx context.Context, id, text string) (task, error) {
+func (p peer) send(ctx context.Context, id, chain, text string) (task, error) {
 	part, role, wishes := map[string]any{"text": text}, "ROLE_USER", map[string]any{"returnImmediately": true}
-	sent := map[string]any{"messageId": id}
+	sent := map[string]any{"messageId": id, "metadata": map[string]string{hub.ForwardedChain: chain}}
 	if p.version == "0.3" {
 		part["kind"], sent["kind"], role = "text", "message", "user"
 		wishes = map[string]any{"blocking": false}
