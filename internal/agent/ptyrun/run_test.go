@@ -345,13 +345,14 @@ func TestAProgramEndsAsItWouldWithoutUs(t *testing.T) {
 		args []string
 		want int
 	}{
-		"well":            {[]string{"true"}, 0},
-		"with a code":     {[]string{"sh", "-c", "exit 42"}, 42},
-		"by a signal":     {[]string{"sh", "-c", "kill -TERM $$"}, 128 + 15},
-		"by force":        {[]string{"sh", "-c", "kill -KILL $$"}, 128 + 9},
-		"not found":       {[]string{"no-such-program"}, 127},
-		"not a program":   {[]string{notExecutable}, 126},
-		"leaving a child": {[]string{"sh", "-c", "sleep 60 & exit 3"}, 3},
+		"well":                       {[]string{"true"}, 0},
+		"with a code":                {[]string{"sh", "-c", "exit 42"}, 42},
+		"by a signal":                {[]string{"sh", "-c", "kill -TERM $$"}, 128 + 15},
+		"by force":                   {[]string{"sh", "-c", "kill -KILL $$"}, 128 + 9},
+		"not found":                  {[]string{"no-such-program"}, 127},
+		"not a program":              {[]string{notExecutable}, 126},
+		"leaving a child":            {[]string{"sh", "-c", "sleep 60 & exit 3"}, 3},
+		"leaving a child that stays": {[]string{"sh", "-c", "trap '' HUP; sleep 60 & exit 3"}, 3},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

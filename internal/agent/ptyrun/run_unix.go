@@ -151,8 +151,14 @@ func (w *wrapper) wait(ctx context.Context, cmd *exec.Cmd) int {
 	w.drain(output)
 	quit()
 	_ = w.master.Close() // a write that the program never took ends
-	<-output
-	<-typed
+	// A process that stays, as nohup has it, may hold the other end: reads and writes of
+	// a terminal that block do not end with its Close.
+	for _, done := range []<-chan struct{}{output, typed} {
+		select {
+		case <-done:
+		case <-time.After(drainTimeout):
+		}
+	}
 	w.collect(0)
 	stop()
 	return exitCode(cmd.ProcessState)
