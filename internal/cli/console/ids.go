@@ -2,6 +2,7 @@ package console
 
 import (
 	"context"
+	"errors"
 	"regexp"
 	"slices"
 	"strings"
@@ -29,7 +30,9 @@ func MessageID(ctx context.Context, svc c3po.Service, name string) (c3po.Message
 	}
 	if short := strings.ToLower(strings.Trim(name, "\"'`.,;:")); shortID.MatchString(short) {
 		name = short // as it is copied from a sentence
-		switch found := messagesEnding(ctx, svc, name); {
+		switch found, err := messagesEnding(ctx, svc, name); {
+		case err != nil:
+			return "", err
 		case len(found) == 1:
 			return found[0], nil
 		case len(found) > 1:
@@ -37,7 +40,7 @@ func MessageID(ctx context.Context, svc c3po.Service, name string) (c3po.Message
 		}
 	}
 	id, err := dialect.Broker{Service: svc}.FindTicket(ctx, name)
-	if err != nil && ExitCode(c3po.AsError(err).Code) == ExitRefused {
+	if notReadable(err) {
 		return "", c3po.Errorf(c3po.InvalidRequest, "no message that you can see has an id like %q", name).
 			Suggest("`c3po inbox` and `c3po tickets` show ids; the last part is enough.")
 	}
@@ -60,10 +63,12 @@ func ThreadID(ctx context.Context, svc c3po.Service, name string) (string, error
 	if !shortID.MatchString(name) {
 		return name, nil
 	}
-	switch found := messagesEnding(ctx, svc, name); len(found) {
-	case 0:
+	switch found, err := messagesEnding(ctx, svc, name); {
+	case err != nil:
+		return "", err
+	case len(found) == 0:
 		return name, nil
-	case 1:
+	case len(found) == 1:
 		return string(found[0]), nil
 	default:
 		return "", ambiguous(name, found)
@@ -72,8 +77,9 @@ func ThreadID(ctx context.Context, svc c3po.Service, name string) (string, error
 
 // messagesEnding are the messages a caller can see whose id's last part begins so:
 // in its inbox and among its tickets, for a person among their questions and all
-// tickets.
-func messagesEnding(ctx context.Context, svc c3po.Service, begin string) (found []c3po.MessageID) {
+// tickets. What fails for another reason than that the caller may not read it fails here
+// too: nobody knows then which messages there are, and the next look would wait as long.
+func messagesEnding(ctx context.Context, svc c3po.Service, begin string) (found []c3po.MessageID, err error) {
 	add := func(id c3po.MessageID) {
 		_, last, _ := strings.Cut(string(id), "::")
 		if _, last, _ = strings.Cut(last, "::"); strings.HasPrefix(last, begin) && !slices.Contains(found, id) {
@@ -82,18 +88,19 @@ func messagesEnding(ctx context.Context, svc c3po.Service, begin string) (found 
 	}
 	which := ""
 	list, err := svc.Peek(ctx, c3po.GetMessagesInput{Limit: MaxIDsSearched})
-	if err != nil { // a person has no inbox, but questions
+	if notReadable(err) { // a person has no inbox, but questions
 		which = c3po.TicketsAll
-		if list, err = svc.HumanList(ctx, c3po.GetMessagesInput{Limit: MaxIDsSearched}); err != nil {
-			list = c3po.MessageList{}
-		}
+		list, err = svc.HumanList(ctx, c3po.GetMessagesInput{Limit: MaxIDsSearched})
+	}
+	if err != nil && !notReadable(err) {
+		return nil, err
 	}
 	for _, m := range list.Messages {
 		add(m.ID)
 	}
 	tickets, err := svc.Tickets(ctx, c3po.TicketsInput{Which: which, Limit: MaxIDsSearched})
-	if err != nil {
-		return found
+	if err != nil && !notReadable(err) {
+		return nil, err
 	}
 	for _, t := range tickets.Tickets {
 		add(t.ID)
@@ -101,7 +108,14 @@ func messagesEnding(ctx context.Context, svc c3po.Service, begin string) (found 
 			add(reply.ID)
 		}
 	}
-	return found
+	return found, nil
+}
+
+// notReadable says that there is nothing to read for this caller, as against that nobody
+// could look.
+func notReadable(err error) bool {
+	return slices.ContainsFunc([]c3po.Code{c3po.InvalidRequest, c3po.Unauthorized, c3po.Forbidden, c3po.AgentNotFound, c3po.TicketNotFound},
+		func(code c3po.Code) bool { return errors.Is(err, code) })
 }
 
 func MessageIDs(ctx context.Context, svc c3po.Service, names []string) (ids []c3po.MessageID, err error) {
