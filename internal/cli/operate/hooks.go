@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -29,6 +30,7 @@ type hookSettings struct {
 	secrets map[string]*string // by host
 	rules   []string
 	mention string
+	ignore  []string
 }
 
 func (h *hookSettings) flags(cmd *cobra.Command) {
@@ -36,7 +38,8 @@ func (h *hookSettings) flags(cmd *cobra.Command) {
 	flags.StringVar(&h.listen, "hooks-listen", "127.0.0.1:8421", "address to take posts at")
 	flags.StringSliceVar(&h.rules, "hooks-rules", nil, "who gets what: KIND[@OWNER/NAME]=TARGET, KIND being comments, failures or mentions")
 	flags.StringVar(&h.mention, "hooks-mention", "", "the name that mentions are of, for example @acme-bot")
-	names := []string{"listen", "rules", "mention"}
+	flags.StringSliceVar(&h.ignore, "hooks-ignore", nil, "accounts whose comments are not mailed, beside the one of --hooks-mention: those that agents write with")
+	names := []string{"listen", "rules", "mention", "ignore"}
 	h.secrets = map[string]*string{}
 	for _, host := range webhook.Hosts() {
 		h.secrets[host.Name] = flags.String("hooks-"+host.Name, "", "secret of the posts of "+host.Title+", at least 16 characters; better set where others cannot read it")
@@ -49,7 +52,7 @@ func (h *hookSettings) flags(cmd *cobra.Command) {
 
 // config is what is set, checked.
 func (h *hookSettings) config() (webhook.Config, error) {
-	cfg := webhook.Config{Secrets: map[string]string{}, Mention: h.mention, Now: time.Now}
+	cfg := webhook.Config{Secrets: map[string]string{}, Mention: h.mention, Ignore: h.ignore, Now: time.Now}
 	for name, secret := range h.secrets {
 		switch {
 		case *secret == "":
@@ -93,8 +96,9 @@ can be made reachable from outside while the coordinator is not.
     rules: [comments@acme/api=reviewer, failures=role:ci, mentions=helper]
 
 A post must be signed with the secret (GitHub) or carry it (GitLab), be JSON of at most
-2 MiB, and tell of the last 12 hours. The same post is mailed once. It runs until it is
-interrupted.`,
+2 MiB, and tell of the last 12 hours. The same post is mailed once, and comments by the
+account in mention, or by those in ignore, are not. It runs until it is interrupted; with
+--json, what it prints and logs are lines of JSON.`,
 		Example: `  c3po hooks
   c3po hooks --hooks-rules comments=reviewer,failures=role:ci`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -113,9 +117,12 @@ interrupted.`,
 				return err
 			}
 			cfg.Sender, cfg.Log = svc, slog.New(slog.NewTextHandler(a.Stderr, nil))
+			if a.JSON {
+				cfg.Log = slog.New(slog.NewJSONHandler(a.Stderr, nil))
+			}
 			warnOfTargets(cmd.Context(), svc, cfg)
-			return serveHooks(cmd.Context(), h.listen, webhook.New(cfg), func(at string) {
-				fmt.Fprintln(a.Stdout, "taking posts at", at)
+			return serveHooks(cmd.Context(), h.listen, webhook.New(cfg), func(at string) error {
+				return a.Show(map[string]string{"url": at}, func(out io.Writer) { fmt.Fprintln(out, "taking posts at", at) })
 			})
 		},
 	}
@@ -163,7 +170,7 @@ func warnOfTargets(ctx context.Context, svc c3po.Service, cfg webhook.Config) {
 }
 
 // serveHooks serves until ctx ends, and calls ready with its address.
-func serveHooks(ctx context.Context, listen string, handler http.Handler, ready func(at string)) error {
+func serveHooks(ctx context.Context, listen string, handler http.Handler, ready func(at string) error) error {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", listen)
 	if err != nil {
 		return console.BadUsage("cannot listen on "+listen+": "+err.Error(), "Give another address with --hooks-listen.")
@@ -175,7 +182,9 @@ func serveHooks(ctx context.Context, listen string, handler http.Handler, ready 
 		_ = server.Shutdown(last) // those under way were told nothing yet; they come again
 	})
 	defer stop()
-	ready("http://" + listener.Addr().String())
+	if err := ready("http://" + listener.Addr().String()); err != nil {
+		return err
+	}
 	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}

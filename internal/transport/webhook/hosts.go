@@ -95,7 +95,7 @@ func readGitHub(header http.Header, body []byte) (*Told, error) {
 	if err := json.Unmarshal(body, &post); err != nil {
 		return nil, notJSON(err)
 	}
-	told := &Told{Repository: post.Repository.Name}
+	told := &Told{Repository: post.Repository.Name, By: post.Sender.Login}
 	switch event + " " + post.Action {
 	case "issue_comment created", "pull_request_review_comment created":
 		if post.Comment == nil {
@@ -186,7 +186,7 @@ func readGitLab(header http.Header, body []byte) (*Told, error) {
 	if err := json.Unmarshal(body, &post); err != nil {
 		return nil, notJSON(err)
 	}
-	told := &Told{Repository: post.Project.Name, URL: post.Object.URL}
+	told := &Told{Repository: post.Project.Name, By: post.User.Name, URL: post.Object.URL}
 	var err error
 	switch header.Get("X-Gitlab-Event") {
 	case "Note Hook":
@@ -217,7 +217,7 @@ func gitLabTime(text string) (time.Time, error) {
 			return at, nil
 		}
 	}
-	return time.Time{}, errors.New("it does not say when")
+	return time.Time{}, errNoTime
 }
 
 // notJSON says so without the words of a library.

@@ -59,6 +59,18 @@ func (r Rule) isOf(repository string) bool {
 	return want == "" || want == got
 }
 
+// isOwn says that an account which is the agents' own has written what a post tells. A
+// check that failed was written by nobody, and is news for whoever pushed.
+func (d *door) isOwn(told *Told) bool {
+	if told.Kind == Failures {
+		return false
+	}
+	by := strings.TrimSuffix(strings.ToLower(told.By), "[bot]") // as GitHub calls the account of an app
+	return by != "" && slices.ContainsFunc(append([]string{d.Mention}, d.Ignore...), func(name string) bool {
+		return by == strings.TrimSuffix(strings.ToLower(strings.TrimPrefix(strings.TrimSpace(name), "@")), "[bot]")
+	})
+}
+
 // targets are those who get what a post tells, each once, in the order of the rules.
 func (d *door) targets(told *Told) []string {
 	mentioned := told.Kind != Failures && d.mentions(told.Text)

@@ -49,6 +49,7 @@ type Host struct {
 type Told struct {
 	Kind       Kind
 	Repository string // OWNER/NAME
+	By         string // whose account did it
 	Headline   string // who did what, where
 	URL        string
 	Text       string // what was written there, by anybody
@@ -65,9 +66,12 @@ type Config struct {
 	Secrets map[string]string // by the name of a host; one without a secret is not listened to
 	Rules   []Rule
 	Mention string // the name that is mentioned, as @acme-bot
-	Sender  Sender
-	Log     *slog.Logger
-	Now     func() time.Time
+	// Ignore are accounts whose comments are not mailed, beside the one that is mentioned: an
+	// agent that writes as one of them would answer itself.
+	Ignore []string
+	Sender Sender
+	Log    *slog.Logger
+	Now    func() time.Time
 	// Patience is how long a post may take that brings nothing; ten seconds if it is zero.
 	Patience time.Duration
 }
@@ -98,6 +102,9 @@ type refusal struct {
 	status int
 	words  string
 }
+
+// errNoTime is what is wrong with a post that could be of any time.
+var errNoTime = errors.New("it does not say when it happened")
 
 func (r refusal) Error() string { return r.words }
 
@@ -146,11 +153,16 @@ func (d *door) handle(w http.ResponseWriter, r *http.Request, host Host) (outcom
 	if err != nil {
 		return outcome{}, refusal{http.StatusUnprocessableEntity, "this cannot be read: " + err.Error()}
 	}
-	if told == nil {
+	if told == nil || d.isOwn(told) {
 		return outcome{}, nil
 	}
-	if age := d.Now().Sub(told.At); age > maxAge || age < -maxAge {
-		return outcome{}, refusal{http.StatusGone, "what this tells happened too long ago"}
+	switch age := d.Now().Sub(told.At); {
+	case told.At.IsZero():
+		return outcome{}, refusal{http.StatusUnprocessableEntity, "this cannot be read: " + errNoTime.Error()}
+	case age > maxAge:
+		return outcome{}, refusal{http.StatusGone, "this happened more than 12 hours ago"}
+	case age < -maxAge:
+		return outcome{}, refusal{http.StatusUnprocessableEntity, "the time of this is in the future: one of the two clocks is wrong"}
 	}
 	return d.mail(r.Context(), host, told, body)
 }

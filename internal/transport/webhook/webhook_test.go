@@ -65,7 +65,7 @@ func receive(t *testing.T, now time.Time, rules ...string) *desk {
 		parsed = append(parsed, rule)
 	}
 	d.Handler = webhook.New(webhook.Config{
-		Secrets: map[string]string{"github": secret, "gitlab": secret}, Rules: parsed, Mention: "@acme-bot", Sender: d.mail,
+		Secrets: map[string]string{"github": secret, "gitlab": secret}, Rules: parsed, Mention: "@acme-bot", Ignore: []string{"our-agent"}, Sender: d.mail,
 		Log: slog.New(slog.NewTextHandler(d.log, nil)), Now: func() time.Time { return now },
 	})
 	return d
@@ -168,7 +168,7 @@ func TestWhatProvesNothingIsRefused(t *testing.T) {
 		"half of it":             {body[:100], nil, http.StatusUnprocessableEntity},
 		"another type":           {[]byte(`{"comment":[]}`), nil, http.StatusUnprocessableEntity},
 		"no comment":             {[]byte(`{"action":"created"}`), nil, http.StatusUnprocessableEntity},
-		"a comment without time": {[]byte(`{"action":"created","comment":{"body":"x"}}`), nil, http.StatusGone},
+		"a comment without time": {[]byte(`{"action":"created","comment":{"body":"x"}}`), nil, http.StatusUnprocessableEntity},
 	} {
 		if w := d.post(test.body, "issue_comment", test.header...); w.Code != test.want {
 			t.Errorf("%s: %d %s, want %d", name, w.Code, w.Body, test.want)
@@ -182,6 +182,52 @@ func TestWhatProvesNothingIsRefused(t *testing.T) {
 	}
 	if len(d.mail.sent) != 0 {
 		t.Errorf("sent %+v", d.mail.sent)
+	}
+}
+
+func TestATimeThatIsNotOfTheLastHoursIsCalledWhatItIs(t *testing.T) {
+	t.Parallel()
+	body := recorded(t, "github-issue-comment")
+	for want, test := range map[string]struct {
+		now    time.Time
+		body   []byte
+		status int
+	}{
+		"this happened more than 12 hours ago\n":                              {posted.Add(13 * time.Hour), body, http.StatusGone},
+		"the time of this is in the future: one of the two clocks is wrong\n": {posted.Add(-13 * time.Hour), body, http.StatusUnprocessableEntity},
+		"this cannot be read: it does not say when it happened\n":             {posted, []byte(`{"action":"created","comment":{"body":"x"}}`), http.StatusUnprocessableEntity},
+	} {
+		d := receive(t, test.now, "comments=a")
+		if w := d.post(test.body, "issue_comment"); w.Code != test.status || w.Body.String() != want || len(d.mail.sent) != 0 {
+			t.Errorf("%d %q, sent %d; want %d %q", w.Code, w.Body, len(d.mail.sent), test.status, want)
+		}
+	}
+}
+
+// What an agent writes there must not come back to it.
+func TestWhatOwnAccountsWriteIsNotMailed(t *testing.T) {
+	t.Parallel()
+	for login, want := range map[string]int{"octocat": 1, "acme-bot": 0, "Acme-Bot[bot]": 0, "acme-bots": 1, "our-agent": 0, "OUR-AGENT[bot]": 0, "": 1} {
+		d := receive(t, posted, "comments=a", "mentions=a")
+		body := bytes.Replace(comment("a title", "@acme-bot please look"), []byte(`"mallory"`), []byte(quoted(login)), 1)
+		status := map[int]int{0: http.StatusNoContent, 1: http.StatusAccepted}[want]
+		if w := d.post(body, "issue_comment"); w.Code != status || len(d.mail.sent) != want {
+			t.Errorf("a comment by %q: %d, sent %d, want %d", login, w.Code, len(d.mail.sent), want)
+		}
+	}
+	// A check that fails after the agent's own push is what it wants to know.
+	d := receive(t, posted, "failures=a")
+	check := bytes.ReplaceAll(recorded(t, "github-check-run"), []byte(`"login":"Codertocat"`), []byte(`"login":"acme-bot"`))
+	if d.post(check, "check_run"); len(d.mail.sent) != 1 {
+		t.Errorf("a failed check made %d messages", len(d.mail.sent))
+	}
+	d = receive(t, posted, "comments=a")
+	r := httptest.NewRequest(http.MethodPost, "/gitlab", strings.NewReader(`{"user":{"username":"acme-bot"},"project":{"path_with_namespace":"a/b"},"object_attributes":{"note":"Why?","created_at":"2019-05-15T15:20:37Z"}}`))
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("X-Gitlab-Event", "Note Hook")
+	r.Header.Set("X-Gitlab-Token", secret)
+	if d.ServeHTTP(httptest.NewRecorder(), r); len(d.mail.sent) != 0 {
+		t.Errorf("an own note on GitLab was mailed: %+v", d.mail.sent)
 	}
 }
 
