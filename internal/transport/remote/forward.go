@@ -54,10 +54,14 @@ type Forwarder struct {
 func (f *Forwarder) Run(ctx context.Context) error {
 	var serving sync.WaitGroup
 	defer serving.Wait()
-	running := map[string]context.CancelFunc{}
+	type service struct {
+		account string
+		stop    context.CancelCauseFunc
+	}
+	running := map[string]service{}
 	defer func() {
-		for _, stop := range running {
-			stop()
+		for _, s := range running {
+			s.stop(nil)
 		}
 	}()
 	for list := f.Keeper.FollowRemotes(); ; {
@@ -67,16 +71,29 @@ func (f *Forwarder) Run(ctx context.Context) error {
 		}
 		if err == nil {
 			for kid, remote := range there {
-				if running[kid] == nil {
-					own, stop := context.WithCancel(ctx)
-					running[kid] = stop
-					serving.Go(func() { f.serve(own, remote) })
+				if running[kid].stop == nil {
+					own, stop := context.WithCancelCause(ctx)
+					running[kid] = service{remote.Account, stop}
+					serving.Go(func() {
+						f.serve(own, remote)
+						if errors.Is(context.Cause(own), errRemoved) {
+							f.forget(ctx, remote)
+						}
+					})
 				}
 			}
-			maps.DeleteFunc(running, func(kid string, stop context.CancelFunc) bool {
+			accounts := map[string]bool{} // a token that was rotated ends, and its remote stays
+			for _, remote := range there {
+				accounts[remote.Account] = true
+			}
+			maps.DeleteFunc(running, func(kid string, s service) bool {
 				_, stays := there[kid]
-				if !stays {
-					stop()
+				switch {
+				case stays:
+				case accounts[s.account]:
+					s.stop(nil)
+				default:
+					s.stop(errRemoved)
 				}
 				return !stays
 			})

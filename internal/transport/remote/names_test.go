@@ -5,8 +5,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/testkit/faultrig"
 )
 
 // The name may be the card's word, so that the other system would choose whose mail it gets.
@@ -86,5 +88,38 @@ func TestNobodyTakesTheNameOfARemote(t *testing.T) {
 	s.run()
 	if got := s.ask("order 8"); got.Response != "Invoice 7" {
 		t.Errorf("the answer is %+v", got)
+	}
+}
+
+func TestARemovedRemoteIsGoneAndItsAskersHearOfIt(t *testing.T) {
+	t.Parallel()
+	f := newForeign(t, "1.0", func(method string, _ int) (int, string) {
+		if method == "SendMessage" {
+			return 200, result(`{"task":` + working + `}`)
+		}
+		return 200, result(working)
+	})
+	s := newSite(t)
+	s.run()
+	added := s.add(f.URL, "")
+	id := s.send("order 7")
+	if !faultrig.Within(30*time.Second, func() bool { return len(f.asked()) == 1 }) {
+		t.Fatal("it was not asked")
+	}
+	if _, err := s.keeper.RevokeToken(t.Context(), s.admin(), added.KID); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.answer(id); got.Status != c3po.ReplyError || !strings.Contains(got.Response, "'billing' was removed before it answered") {
+		t.Errorf("the asker hears %+v", got)
+	}
+	if !faultrig.Within(30*time.Second, func() bool {
+		_, err := s.as("web").SendMessage(t.Context(), c3po.SendInput{Target: "billing", Message: "order 8"})
+		return errors.Is(err, c3po.AgentNotFound)
+	}) {
+		t.Error("it can still be sent mail")
+	}
+	self, err := s.as("billing").WhoAmI(t.Context(), c3po.None{})
+	if err != nil || self.Type == c3po.TypeRemote || self.Standing(time.Now(), time.Now()) != "last call just now" || self.Unread != 0 {
+		t.Errorf("who has the name next is %+v, %v", self, err)
 	}
 }
