@@ -127,7 +127,12 @@ func (e *exchange) cardOf(target string) (card, error) {
 		return card{}, err
 	}
 	kind := ""
-	if agent.Type != "" {
+	switch {
+	case agent.Type == c3po.TypeRemote:
+		kind = ", an agent of another system,"
+	case agent.Type != "" && strings.ContainsRune("aeioAEIO", rune(agent.Type[0])):
+		kind = ", an " + agent.Type + " agent"
+	case agent.Type != "":
 		kind = ", a " + agent.Type + " agent"
 	}
 	shown := card{
@@ -155,7 +160,7 @@ func (e *exchange) queueCard(to c3po.AgentID, queue string) (card, error) {
 	}
 	return card{
 		Name:        "role:" + queue,
-		Description: "The queue " + queue + " in c3po: one of its agents takes each task. " + strings.Replace(keeps, "the agent is", "no agent of it is", 1),
+		Description: "The queue " + queue + " in c3po: one of its agents takes each task. " + strings.NewReplacer("the agent is offline", "none of them is online", "the agent starts", "one starts").Replace(keeps),
 		Skills:      []cardSkill{{ID: queue, Name: queue, Description: asks, Tags: []string{queue}}},
 	}, nil
 }

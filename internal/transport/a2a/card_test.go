@@ -2,8 +2,30 @@ package a2a_test
 
 import (
 	"net/http/httptest"
+	"strings"
 	"testing"
+
+	"github.com/c3po-dev/c3po"
 )
+
+func TestACardSaysWhatKindOfAgentItIs(t *testing.T) {
+	t.Parallel()
+	play(t, func(t *testing.T, s stack) {
+		for kind, want := range map[string]string{
+			c3po.TypeRemote: "x, an agent of another system, in c3po. ", "opencode": "x, an opencode agent in c3po. ", "codex": "x, a codex agent in c3po. ",
+		} {
+			if _, err := s.as("x").RegisterAgent(t.Context(), c3po.RegisterInput{Type: kind}); err != nil {
+				t.Fatal(err)
+			}
+			r := httptest.NewRequestWithContext(t.Context(), "GET", "/a2a/x/.well-known/agent-card.json", nil)
+			r.Header.Set("X-Agent-ID", "bot")
+			w := httptest.NewRecorder()
+			if s.ServeHTTP(w, r); !strings.Contains(w.Body.String(), want) {
+				t.Errorf("of the type %s it is: %s", kind, w.Body)
+			}
+		}
+	})
+}
 
 func TestEveryAgentAndQueueHasACard(t *testing.T) {
 	t.Parallel()
