@@ -183,7 +183,7 @@ func Run(ctx context.Context, cfg Config, ready func(addr string)) error {
 		return err
 	}
 	defer leave()
-	remotes := &remote.Forwarder{Hub: h, Keeper: keeper, Node: node, Getenv: os.Getenv, Log: cfg.Log}
+	remotes := &remote.Forwarder{Hub: h, Keeper: keeper, Node: node, Getenv: os.Getenv, Allow: cfg.Notify.Allow, Log: cfg.Log}
 	runners := []runner{h, keeper, watcher, buttonDoor{notifier, h, keeper, cfg.Log}, remotes}
 	served := handler(cfg, h, keeper, notifier, remotes, counts, shown)
 	if export.Exporter != nil {

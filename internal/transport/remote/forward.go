@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"net/http"
+	"net/netip"
 	"strings"
 	"sync"
 	"time"
@@ -46,8 +48,19 @@ type Forwarder struct {
 	Node   string
 	Getenv func(string) string // of the coordinator
 	Log    *slog.Logger
-	// GiveUpAfter is giveUpAfter if zero.
-	GiveUpAfter time.Duration
+	// Allow are addresses of the link alone that may be called.
+	Allow []netip.Prefix
+	// GiveUpAfter is giveUpAfter if zero, CardTimeout cardTimeout.
+	GiveUpAfter, CardTimeout time.Duration
+
+	once   sync.Once
+	client *http.Client
+}
+
+// http is how remotes are called.
+func (f *Forwarder) http() *http.Client {
+	f.once.Do(func() { f.client = newClient(f.Allow) })
+	return f.client
 }
 
 // Run serves them until ctx ends.
@@ -180,19 +193,26 @@ func (e *errand) leave(ctx context.Context) {
 	if !e.holds {
 		return
 	}
+	removed := errors.Is(context.Cause(ctx), errRemoved)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveTimeout)
 	defer cancel()
+	for removed && e.turnAway(ctx, e.Remote) {
+		// Whoever waits hears of that, and not that the agent went offline.
+	}
 	if _, err := e.actor().Unregister(ctx, c3po.None{}); err != nil {
 		e.Log.WarnContext(ctx, "cannot give back the name of a remote agent", "agent", e.Agent, "err", err)
 	}
 }
 
-// token is what the remote is shown; empty for one that asks for none.
-func (e *errand) token() string {
-	if e.TokenEnv == "" {
-		return ""
+// token is what a remote is shown; empty for one that asks for none.
+func (f *Forwarder) token(variable string) (string, error) {
+	if variable == "" {
+		return "", nil
 	}
-	return e.Getenv(e.TokenEnv)
+	if token := f.Getenv(variable); token != "" {
+		return token, nil
+	}
+	return "", wrongf("the coordinator was started without the variable %s, which has its token", variable)
 }
 
 func (e *errand) begin(id c3po.MessageID) bool {
@@ -274,12 +294,16 @@ func (e *errand) done(ctx context.Context, m c3po.Message) (task, error) {
 	}
 	var p peer
 	var t task
-	err := e.patiently(ctx, func() error {
+	token, err := e.token(e.TokenEnv)
+	if err != nil {
+		return t, err
+	}
+	err = e.patiently(ctx, func() error {
 		chain, err := e.actor().Forwarded(ctx, m)
 		if err != nil {
 			return err
 		}
-		if p, err = meet(ctx, e.Card, e.token()); err == nil {
+		if p, err = meet(ctx, e.http(), e.Card, token); err == nil {
 			t, err = p.send(ctx, nameOf(e.Space, m.ID), chain, text)
 		}
 		return err
@@ -346,21 +370,4 @@ func (e *errand) patiently(ctx context.Context, try func() error) error {
 func nameOf(space c3po.Space, id c3po.MessageID) string {
 	sum := sha256.Sum256([]byte(string(space) + "\x00" + string(id)))
 	return hex.EncodeToString(sum[:16])
-}
-
-// Describe reads a card, for who adds the agent: where it is, and what it calls itself.
-func (f *Forwarder) Describe(ctx context.Context, address, tokenEnv string) (card, name string, err error) {
-	if card, err = CardURL(address); err != nil {
-		return "", "", err
-	}
-	token := ""
-	if tokenEnv != "" {
-		token = f.Getenv(tokenEnv)
-	}
-	p, err := meet(ctx, card, token)
-	if err != nil {
-		return "", "", c3po.Errorf(c3po.InvalidRequest, "there is no A2A agent to add at %s: %s", c3po.Clip(card), err).
-			Suggest("Give the address of its card, as the coordinator reaches it.")
-	}
-	return card, p.name, nil
 }

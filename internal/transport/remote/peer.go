@@ -33,13 +33,7 @@ type peer struct {
 	rpc     string // the address of its JSON-RPC
 	version string // 1.0 or 0.3
 	token   string // that it is shown; none if empty
-}
-
-// client follows no redirect: an address that an admin has added is the only one that is
-// called, and what stands there cannot send us elsewhere.
-var client = &http.Client{
-	Timeout:       callTimeout,
-	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	client  *http.Client
 }
 
 // CardURL is the address of a card: of the host, if no path is given.
@@ -70,13 +64,13 @@ type wireCard struct {
 }
 
 // meet reads a card and chooses how the agent is called.
-func meet(ctx context.Context, card, token string) (peer, error) {
+func meet(ctx context.Context, client *http.Client, card, token string) (peer, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, card, nil)
 	if err != nil {
 		return peer{}, err
 	}
 	r.Header.Set("A2A-Version", "1.0")
-	data, err := fetch(r, token)
+	data, err := fetch(client, r, token)
 	if err != nil {
 		return peer{}, err
 	}
@@ -84,7 +78,7 @@ func meet(ctx context.Context, card, token string) (peer, error) {
 	if err := json.Unmarshal(data, &found); err != nil {
 		return peer{}, wrongf("its card is not JSON")
 	}
-	p := peer{name: found.Name, token: token}
+	p := peer{name: found.Name, token: token, client: client}
 	for _, offered := range found.Interfaces {
 		version := strings.Join(strings.SplitN(offered.Version, ".", 3)[:min(2, strings.Count(offered.Version, ".")+1)], ".")
 		if !strings.EqualFold(offered.Binding, "JSONRPC") || version != "1.0" && version != "0.3" {
@@ -117,27 +111,30 @@ func sameHost(card, rpc string) error {
 }
 
 // A wrong is what the other side did or said that no repeat will change.
-type wrong struct{ text string }
+type wrong struct {
+	text    string
+	refusal *c3po.Error // ours, if it was not even called
+}
 
 func (w *wrong) Error() string { return w.text }
 
-func wrongf(format string, args ...any) error { return &wrong{fmt.Sprintf(format, args...)} }
+func wrongf(format string, args ...any) error { return &wrong{text: fmt.Sprintf(format, args...)} }
 
 // fetch makes a request and reads its answer. A status that may be another next time is
 // a plain error.
-func fetch(r *http.Request, token string) ([]byte, error) {
+func fetch(client *http.Client, r *http.Request, token string) ([]byte, error) {
 	if token != "" {
 		r.Header.Set("Authorization", "Bearer "+token)
 	}
 	answer, err := client.Do(r)
 	if err != nil {
-		return nil, err
+		return nil, inWords(err)
 	}
 	defer answer.Body.Close()
 	data, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswerBytes+1))
 	switch {
 	case err != nil:
-		return nil, err
+		return nil, inWords(err)
 	case len(data) > maxAnswerBytes:
 		return nil, wrongf("its answer is longer than %d bytes", maxAnswerBytes)
 	case answer.StatusCode >= 300 && answer.StatusCode < 400:
@@ -153,7 +150,7 @@ func fetch(r *http.Request, token string) ([]byte, error) {
 // codeNoTask is A2A's error for a task that is not there.
 const codeNoTask = -32001
 
-var errNoTask = &wrong{"it no longer knows the task: it may have been restarted"}
+var errNoTask = &wrong{text: "it no longer knows the task: it may have been restarted"}
 
 // call makes a call of JSON-RPC.
 func (p peer) call(ctx context.Context, methods map[string]string, params any) (json.RawMessage, error) {
@@ -167,7 +164,7 @@ func (p peer) call(ctx context.Context, methods map[string]string, params any) (
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("A2A-Version", p.version)
-	data, err := fetch(r, p.token)
+	data, err := fetch(p.client, r, p.token)
 	if err != nil {
 		return nil, err
 	}
@@ -203,10 +200,7 @@ type task struct {
 
 type message struct {
 	Role  string `json:"role"`
-	Parts []struct {
-		Text *string         `json:"text"`
-		Data json.RawMessage `json:"data"`
-	} `json:"parts"`
+	Parts []part `json:"parts"`
 }
 
 // send sends a text, under an id that makes a repeat the same message.
@@ -282,12 +276,7 @@ func (m *message) text() string {
 	}
 	var all []string
 	for _, part := range m.Parts {
-		switch {
-		case part.Text != nil:
-			all = append(all, *part.Text)
-		case len(part.Data) > 0:
-			all = append(all, string(part.Data))
-		}
+		all = append(all, part.words())
 	}
 	return strings.Join(all, "\n\n")
 }
