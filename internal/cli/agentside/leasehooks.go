@@ -1,6 +1,7 @@
 package agentside
 
 import (
+	"cmp"
 	"errors"
 	"os"
 	"path/filepath"
@@ -27,6 +28,9 @@ func gitHook(checkout paths.Checkout, hook string) (name string, ours, there boo
 		return "", false, false, err
 	}
 	name = filepath.Join(folder, hook)
+	if is, err := os.Lstat(name); err == nil && is.Mode()&os.ModeSymlink != 0 {
+		return name, false, true, nil // what it leads to may be another's, or not there yet
+	}
 	text, err := os.ReadFile(name) // #nosec G304 -- where git looks for it
 	if errors.Is(err, os.ErrNotExist) {
 		return name, false, false, nil
@@ -43,6 +47,9 @@ func installGitHooks(checkout paths.Checkout) (string, error) {
 		return "", err
 	}
 	line := shellQuoted(program) + " leases check"
+	if err := refuseSharedHooks(checkout, line); err != nil {
+		return "", err
+	}
 	var names []string
 	for _, hook := range gitHooks {
 		name, ours, there, err := gitHook(checkout, hook)
@@ -50,18 +57,14 @@ func installGitHooks(checkout paths.Checkout) (string, error) {
 			return "", err
 		}
 		if there && !ours {
-			return "", c3po.Errorf(c3po.InvalidRequest, "%s is there already, and not ours", name).
+			why := "is there already, and not ours"
+			if is, err := os.Lstat(name); err == nil && is.Mode()&os.ModeSymlink != 0 {
+				why = "is a link, and c3po does not write through it"
+			}
+			return "", c3po.Errorf(c3po.InvalidRequest, "%s %s", name, why).
 				Suggest("Leases are on. Add this line to it, and to %s beside it: %s || exit 1", strings.Join(gitHooks, " or "), line)
 		}
 		names = append(names, name)
-	}
-	shared, err := checkout.SharesHooks()
-	if err != nil {
-		return "", err
-	}
-	if shared {
-		return "", c3po.Errorf(c3po.InvalidRequest, "core.hooksPath has git look for hooks in %s, and c3po changes nothing there", filepath.Dir(names[0])).
-			Suggest("Leases are on. Add this line to the hooks %s there: %s || exit 1", strings.Join(gitHooks, " and "), line)
 	}
 	if err := os.MkdirAll(filepath.Dir(names[0]), 0o750); err != nil {
 		return "", err
@@ -77,8 +80,28 @@ func installGitHooks(checkout paths.Checkout) (string, error) {
 	return names[0], nil
 }
 
+// refuseSharedHooks refuses where git looks for hooks elsewhere than in the repository, or
+// nowhere: an empty path, as /dev/null, has none.
+func refuseSharedHooks(checkout paths.Checkout, line string) error {
+	set, shared, err := checkout.SharedHooks()
+	if err != nil || !shared {
+		return err
+	}
+	folder, err := checkout.HooksFolder()
+	if err != nil {
+		return err
+	}
+	is, err := os.Stat(folder)
+	if set == "" || err == nil && !is.IsDir() {
+		return c3po.Errorf(c3po.InvalidRequest, "core.hooksPath is %s, so that git runs no hooks here", cmp.Or(set, "empty")).
+			Suggest("Leases are on; commits are not checked. If they should be: git config --unset core.hooksPath, then c3po leases on --pre-commit.")
+	}
+	return c3po.Errorf(c3po.InvalidRequest, "core.hooksPath has git look for hooks in %s, and c3po changes nothing there", folder).
+		Suggest("Leases are on. Add this line to the hooks %s there: %s || exit 1", strings.Join(gitHooks, " and "), line)
+}
+
 func removeGitHooks(checkout paths.Checkout) error {
-	shared, err := checkout.SharesHooks()
+	_, shared, err := checkout.SharedHooks()
 	if err != nil || shared {
 		return err
 	}

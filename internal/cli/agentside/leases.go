@@ -3,9 +3,11 @@ package agentside
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -113,9 +115,11 @@ With --pre-commit, git also refuses to commit or merge a file that another sessi
 
 func leasesOff(a *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "off",
-		Short:   "Lease the files of this repository no longer",
-		Long:    "Lease the files of the current folder's repository no longer, and remove the hooks that --pre-commit has made.",
+		Use:   "off",
+		Short: "Lease the files of this repository no longer",
+		Long: `Lease the files of the current folder's repository no longer, and remove the hooks that
+--pre-commit has made. A session ends the leases it has there at its next step; c3po
+leases release ends one at once.`,
 		Example: `  c3po leases off`,
 		RunE: func(*cobra.Command, []string) error {
 			checkout, err := checkoutHere()
@@ -177,6 +181,10 @@ run it. If the coordinator does not answer, it says so and the commit goes on.`,
 				return err
 			}
 			in, err := staged(checkout)
+			if errors.Is(err, exec.ErrNotFound) {
+				unchecked(a, err)
+				return nil
+			}
 			if err != nil {
 				return err
 			}
@@ -188,7 +196,7 @@ run it. If the coordinator does not answer, it says so and the commit goes on.`,
 				in.Paths, in.Numbers = in.Paths[n:], in.Numbers[n:]
 				some, err := checkLeases(cmd.Context(), a, part)
 				if err != nil {
-					fmt.Fprintf(a.Stderr, "c3po: nobody checked the leases of what you commit: %s\n", console.Inline(err.Error()))
+					unchecked(a, err)
 					return nil
 				}
 				found.Leases = append(found.Leases, some.Leases...)
@@ -199,6 +207,11 @@ run it. If the coordinator does not answer, it says so and the commit goes on.`,
 			return nil
 		},
 	}
+}
+
+// unchecked says why a commit goes on without a check.
+func unchecked(a *console.Console, err error) {
+	fmt.Fprintf(a.Stderr, "c3po: nobody checked the leases of what you commit: %s\n", console.Inline(err.Error()))
 }
 
 // refuseCommit names the files that keep a commit from being made, and what to do.
@@ -260,6 +273,13 @@ that change. A file that another session still edits is refused.`,
 				of, within, ok := paths.FindCheckout(full)
 				if !ok || of.Top != checkout.Top {
 					return c3po.Errorf(c3po.InvalidRequest, "%s is not in %s", file, checkout.Top).Suggest("Name files of this working tree.")
+				}
+				is, err := os.Lstat(full)
+				if err == nil && is.IsDir() {
+					return console.BadUsage(file+" is a folder, not a file", "Name the files that you have looked at.")
+				}
+				if err != nil && !checkout.Tracks(within) { // one that you have deleted is tracked still
+					return console.BadUsage("there is no file "+file, "Check the path.")
 				}
 				in.Paths, in.Numbers = append(in.Paths, within), append(in.Numbers, 1) // older than any lease
 			}

@@ -4,8 +4,10 @@ import (
 	"bufio"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -202,14 +204,23 @@ func (c Checkout) Unchanged(paths []string) ([]string, error) {
 // HooksFolder is where git looks for the hooks of the repository.
 func (c Checkout) HooksFolder() (string, error) {
 	at, err := git(c.Top, "rev-parse", "--git-path", "hooks")
-	return under(c.Top, at), err
+	if err != nil {
+		return "", gitTrouble(c.Top, err)
+	}
+	return under(c.Top, at), nil
 }
 
-// SharesHooks says that the folder of hooks is not the repository's own: other repositories
-// may have it too, or it may be committed.
-func (c Checkout) SharesHooks() (bool, error) {
-	set, err := git(c.Top, "config", "--default", "", "--get", "core.hooksPath")
-	return set != "", err
+// SharedHooks is the folder of hooks as core.hooksPath names it, and whether it does: then
+// it is not the repository's own. Other repositories may have it too, or it may be committed.
+func (c Checkout) SharedHooks() (set string, isSet bool, err error) {
+	set, err = git(c.Top, "config", "--get", "core.hooksPath")
+	if failed, ok := errors.AsType[*exec.ExitError](err); ok && failed.ExitCode() == 1 {
+		return "", false, nil // as git says that it is not set
+	}
+	if err != nil {
+		return "", false, gitTrouble(c.Top, err)
+	}
+	return set, true, nil
 }
 
 // NoteLeases remembers the numbers of leases that the working tree was given.

@@ -154,7 +154,7 @@ func gitTrouble(dir string, err error) error {
 	var ended *exec.ExitError
 	switch {
 	case errors.Is(err, exec.ErrNotFound):
-		return c3po.Errorf(c3po.InvalidRequest, "git is not installed, or not on the PATH").Suggest("Install git first.")
+		return c3po.Because(err, c3po.InvalidRequest, "git is not installed, or not on the PATH").Suggest("Install git first.")
 	case errors.As(err, &ended) && len(ended.Stderr) > 0:
 		why, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(string(ended.Stderr)), "fatal: "), "\n")
 		return c3po.Errorf(c3po.InvalidRequest, "git cannot read %s: %s", dir, why).Suggest("Run git status there to see what is wrong.")
@@ -196,10 +196,23 @@ func (c Checkout) Staged() ([]string, error) {
 	return staged, nil
 }
 
+// Tracks says that git knows a file, staged or committed, whether or not it is there.
+func (c Checkout) Tracks(file string) bool {
+	for _, of := range []string{"HEAD:", ":"} {
+		if _, err := git(c.Top, "cat-file", "-e", of+file); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
 func (c Checkout) changed(args ...string) ([]string, error) {
 	out, err := git(c.Top, append(args, "--name-only", "--no-renames", "-z")...)
-	if err != nil || out == "" {
-		return nil, err
+	if err != nil {
+		return nil, gitTrouble(c.Top, err)
+	}
+	if out == "" {
+		return nil, nil
 	}
 	return strings.Split(strings.TrimSuffix(out, "\x00"), "\x00"), nil
 }
