@@ -73,8 +73,9 @@ func (s *server) serveCard(w http.ResponseWriter, r *http.Request, at place) {
 			shown, err = e.cardOf(at.target)
 		}
 		if err != nil {
-			refusal := c3po.AsError(err)
-			write(w, refusal.Code.Status(), refusal)
+			refusal := *c3po.AsError(err)
+			refusal.Message, refusal.Suggestion = inWords(&refusal)
+			write(w, refusal.Code.Status(), &refusal)
 			return
 		}
 	}
@@ -115,7 +116,7 @@ func hostCard() card {
 
 // cardOf describes an agent or a queue.
 func (e *exchange) cardOf(target string) (card, error) {
-	to, err := c3po.ParseTarget(target)
+	to, err := parseTarget(target)
 	if err != nil {
 		return card{}, err
 	}
@@ -156,7 +157,7 @@ func (e *exchange) queueCard(to c3po.AgentID, queue string) (card, error) {
 		return card{}, err
 	}
 	if len(members) == 0 {
-		return card{}, c3po.Errorf(c3po.AgentNotFound, "no agent has the role '%s'", queue).Suggest("See which there are: c3po agents.")
+		return card{}, c3po.Errorf(c3po.AgentNotFound, "no agent has the role '%s'", queue)
 	}
 	return card{
 		Name:        "role:" + queue,

@@ -56,7 +56,8 @@ func faultOf(err error) *fault {
 		return f
 	}
 	refusal := c3po.AsError(err)
-	f := &fault{code: codeRefused, message: refusal.Message, suggestion: refusal.Suggestion, refusal: refusal}
+	message, suggestion := inWords(refusal)
+	f := &fault{code: codeRefused, message: message, suggestion: suggestion, refusal: refusal}
 	switch refusal.Code {
 	case c3po.InvalidRequest, c3po.KeyConflict, c3po.AgentNotFound:
 		f.code = codeParams

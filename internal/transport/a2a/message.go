@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"mime"
 	"strings"
 	"unicode"
@@ -16,6 +17,10 @@ import (
 
 // maxKeyIDBytes is how long an id can be and still be a key as it is.
 const maxKeyIDBytes = 150
+
+// maxIDBytes is how long an id can be: a longer one is kept in the metadata, which has to
+// hold the caller's own too.
+const maxIDBytes = 1000
 
 // keyPrefix makes an id the idempotency key of a message. A key that is also the name of
 // the thread would mean that the same text may be sent as often as one likes.
@@ -86,6 +91,8 @@ func parseSend(v version, params json.RawMessage) (sendParams, c3po.SendInput, *
 		return in, c3po.SendInput{}, badParams("message is missing", "Give one with a messageId, a role and parts.")
 	case m.MessageID == "":
 		return in, c3po.SendInput{}, badParams("message.messageId is missing", "Give each message a new id; the same id never sends twice.")
+	case len(m.MessageID) > maxIDBytes:
+		return in, c3po.SendInput{}, badParams(fmt.Sprintf("message.messageId has %d bytes, at most %d are allowed", len(m.MessageID), maxIDBytes), "Use a UUID.")
 	case m.Role != v.role("user"):
 		return in, c3po.SendInput{}, badParams("message.role is not "+v.role("user"), "A caller speaks as the user.")
 	case given(in.Configuration.Push) || given(in.Configuration.PushBefore):

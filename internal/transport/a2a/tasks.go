@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -35,6 +36,10 @@ func (e *exchange) send(target string, params json.RawMessage, stream bool) {
 	}
 	if in.Message.TaskID != "" {
 		e.sendMore(in, send, stream)
+		return
+	}
+	if _, err := parseTarget(send.Target); err != nil {
+		e.refuse(err)
 		return
 	}
 	receipt, err := operate[c3po.Receipt](e, "send_message", send)
@@ -186,11 +191,24 @@ func (e *exchange) list(target string, params json.RawMessage) {
 	if wrong == nil && (in.PageSize < 0 || in.PageSize > maxPage) {
 		wrong = badParams("pageSize is not between 1 and 100", "Leave it out for 50.")
 	}
+	if in.Status == e.v.named("unspecified") {
+		in.Status = ""
+	}
+	if wrong == nil && in.Status != "" && !e.v.hasState(in.Status) {
+		wrong = badParams("status is not a state of a task", "For example "+e.v.state(completed)+".")
+	}
 	if wrong != nil {
 		e.refuse(wrong)
 		return
 	}
-	all, err := e.tasks(cmp.Or(target, in.Tenant), in)
+	target = cmp.Or(target, in.Tenant)
+	all, err := e.tasks(target, in)
+	if err == nil && target != "" && len(all) == 0 {
+		// Tasks outlive their agent, so only who has none needs to be there.
+		if _, err = e.cardOf(target); !errors.Is(err, c3po.AgentNotFound) && !errors.Is(err, c3po.InvalidRequest) {
+			err = nil
+		}
+	}
 	if err != nil {
 		e.refuse(err)
 		return

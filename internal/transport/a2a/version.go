@@ -56,11 +56,24 @@ func (s state) terminal() bool { return s == completed || s == failed || s == ca
 func (s state) settled() bool { return s.terminal() || s == inputRequired }
 
 // state is a state in the words of the version.
-func (v version) state(s state) string {
+func (v version) state(s state) string { return v.named(stateNames[s]) }
+
+func (v version) named(state string) string {
 	if v == v03 {
-		return stateNames[s]
+		return state
 	}
-	return "TASK_STATE_" + strings.ToUpper(strings.ReplaceAll(stateNames[s], "-", "_"))
+	return "TASK_STATE_" + strings.ToUpper(strings.ReplaceAll(state, "-", "_"))
+}
+
+// hasState says that a word is a state of the protocol. No task here is ever rejected or
+// waits for credentials.
+func (v version) hasState(word string) bool {
+	for _, name := range stateNames {
+		if v.named(name) == word {
+			return true
+		}
+	}
+	return word == v.named("rejected") || word == v.named("auth-required")
 }
 
 // role is who speaks, user or agent.
