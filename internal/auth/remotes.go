@@ -5,6 +5,7 @@ import (
 	"context"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -60,6 +61,37 @@ func (k *Keeper) AddRemote(ctx context.Context, caller c3po.Caller, in c3po.Remo
 	}
 	k.recordToken(ctx, caller, EventRemoteAdded, made.KID, string(id)+" at "+in.URL)
 	return c3po.Remote{AgentID: id, URL: in.URL, KID: made.KID}, nil
+}
+
+// RemoveRemote ends the token by which the coordinator acts for an agent of another system.
+// The coordinator that serves it answers what waits for it, and frees its name.
+func (k *Keeper) RemoveRemote(ctx context.Context, caller c3po.Caller, name string) (c3po.Remote, error) {
+	if err := k.mayMint(caller, false); err != nil {
+		return c3po.Remote{}, err
+	}
+	grants, err := k.store.Grants(ctx)
+	if err != nil {
+		return c3po.Remote{}, err
+	}
+	grants = slices.DeleteFunc(grants, func(g Grant) bool {
+		space, one := homeSpace(g.Spaces)
+		return g.Card == "" || g.Pattern != name || !one || space != caller.Space || !g.Live(k.now())
+	})
+	if len(grants) == 0 {
+		return c3po.Remote{}, c3po.Errorf(c3po.AgentNotFound, "no agent of another system is called '%s' here", c3po.Clip(name)).
+			Suggest("See all: c3po agents --type %s", c3po.TypeRemote)
+	}
+	if ctx, err = k.proveInput(ctx, caller, "remote_remove", map[string]string{"name": name}); err != nil {
+		return c3po.Remote{}, err
+	}
+	for _, g := range grants { // after a rotation there are two for ten minutes
+		if _, err := k.store.Revoke(ctx, g.KID); err != nil {
+			return c3po.Remote{}, err
+		}
+		k.recordToken(ctx, caller, EventTokenRevoked, g.KID, "removes "+name)
+	}
+	last := grants[len(grants)-1]
+	return c3po.Remote{AgentID: c3po.AgentID(name), URL: last.Card, KID: last.KID}, nil
 }
 
 // hostOfURL is the host of an address, for a label.

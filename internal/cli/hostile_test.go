@@ -83,6 +83,7 @@ var (
 		"passkey remove":         {"phone"},
 		"passkey reset":          {},
 		"agents add-remote":      {"http://127.0.0.1:1"},
+		"agents remove-remote":   {"billing"},
 		"token list":             {},
 		"token create":           {"--role", "agent", "--agents", "box/*"},
 		"token revoke":           {"abcdefghij23"},

@@ -46,6 +46,11 @@ func (c *Client) AddRemote(ctx context.Context, in c3po.RemoteInput) (c3po.Remot
 	return managed[c3po.Remote](ctx, c, request{method: http.MethodPost, path: "/api/admin/remotes", body: body})
 }
 
+// RemoveRemote removes an agent of another system.
+func (c *Client) RemoveRemote(ctx context.Context, name string) (c3po.Remote, error) {
+	return managed[c3po.Remote](ctx, c, request{method: http.MethodPost, path: "/api/admin/remotes/" + url.PathEscape(name) + "/remove"})
+}
+
 func managed[Out any](ctx context.Context, c *Client, r request) (Out, error) {
 	var out Out
 	r.limit = callTimeout

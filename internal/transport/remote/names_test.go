@@ -106,8 +106,14 @@ func TestARemovedRemoteIsGoneAndItsAskersHearOfIt(t *testing.T) {
 	if !faultrig.Within(30*time.Second, func() bool { return len(f.asked()) == 1 }) {
 		t.Fatal("it was not asked")
 	}
-	if _, err := s.keeper.RevokeToken(t.Context(), s.admin(), added.KID); err != nil {
-		t.Fatal(err)
+	if _, err := s.keeper.RemoveRemote(t.Context(), c3po.Caller{Space: c3po.DefaultSpace, ID: "web", Role: c3po.RoleAgent}, "billing"); !errors.Is(err, c3po.Forbidden) {
+		t.Errorf("an agent removes it: %v", err)
+	}
+	if _, err := s.keeper.RemoveRemote(t.Context(), s.admin(), "web"); !errors.Is(err, c3po.AgentNotFound) {
+		t.Errorf("an agent of this system is removed: %v", err)
+	}
+	if removed, err := s.keeper.RemoveRemote(t.Context(), s.admin(), "billing"); err != nil || removed != added {
+		t.Fatalf("removed is %+v, %v", removed, err)
 	}
 	if got := s.answer(id); got.Status != c3po.ReplyError || !strings.Contains(got.Response, "'billing' was removed before it answered") {
 		t.Errorf("the asker hears %+v", got)

@@ -42,3 +42,9 @@ func (s *server) remoteAdd(w http.ResponseWriter, r *http.Request, caller c3po.C
 	added, err := s.auth.AddRemote(r.Context(), caller, in, s.remotes.Claim)
 	s.conclude(w, r, added, err)
 }
+
+// remoteRemove ends an agent of another system.
+func (s *server) remoteRemove(w http.ResponseWriter, r *http.Request, caller c3po.Caller) {
+	removed, err := s.auth.RemoveRemote(r.Context(), caller, r.PathValue("name"))
+	s.conclude(w, r, removed, err)
+}

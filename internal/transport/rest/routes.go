@@ -70,6 +70,8 @@ func (s *server) routes() []route {
 			body: c3po.InviteInput{}, answers: []reply{{status: 200, says: "The parts of c3po://ADDRESS/HASH-SECRET, shown this once.", body: c3po.Invited{}}}}},
 		{"POST", "/api/admin/remotes", s.admit(s.remoteAdd), about{id: "remote_add", tag: "admin", says: "Add an agent of another system by its A2A card, as an agent of the space. Revoking its token removes it.",
 			takes: []parameter{spaceHeader}, body: c3po.RemoteInput{}, answers: []reply{{status: 200, says: "It is added.", body: c3po.Remote{}}}}},
+		{"POST", "/api/admin/remotes/{name}/remove", s.admit(s.remoteRemove), about{id: "remote_remove", tag: "admin", says: "Remove an agent of another system. Open questions to it are answered with that, and its name is free within seconds.",
+			takes: []parameter{remotePath, spaceHeader}, answers: []reply{{status: 200, says: "It is removed.", body: c3po.Remote{}}}}},
 		{"POST", "/api/join", open(s.joinHost), about{id: "join", tag: "join", says: "Tokens for a host that shows an invitation. Needs no token.",
 			body: c3po.JoinInput{}, answers: []reply{{status: 200, says: "It has joined.", body: c3po.Joined{}}}}},
 		{"POST", "/api/login", open(s.login), about{id: "login", tag: "login", says: "A token for a browser that shows the code of a link. Needs no token.",
