@@ -58,6 +58,9 @@ func (l *lobby) read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 			return nil, errSlow
 		}
 		if errors.Is(err, io.EOF) {
+			if !l.release(g) {
+				return nil, errSlow
+			}
 			return body.Bytes(), nil
 		}
 		if err != nil {
@@ -99,13 +102,26 @@ func (l *lobby) makeRoom() {
 func (l *lobby) leave(g *guest) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if !g.out {
+		l.remove(g)
+	}
+}
+
+// release lets a post go that has come whole, and reports whether it was still there. Its
+// deadline ends: the server would take it for a peer that has hung up, and end the
+// mailing. One that is cut off keeps it, because the server may read on.
+func (l *lobby) release(g *guest) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if g.out {
+		return false
+	}
 	l.remove(g)
+	g.deadline(time.Time{})
+	return true
 }
 
 func (l *lobby) remove(g *guest) {
-	if g.out {
-		return
-	}
 	g.out, l.held = true, l.held-g.held
 	for i, other := range l.guests {
 		if other == g {

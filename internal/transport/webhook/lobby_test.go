@@ -3,6 +3,7 @@ package webhook_test
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"fmt"
 	"log/slog"
 	"net"
@@ -12,11 +13,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/testkit/faultrig"
 	"github.com/c3po-dev/c3po/internal/transport/webhook"
 )
 
 // idle opens connections that say they post much and send no more than a part.
-func idle(t *testing.T, server *httptest.Server, n int, part []byte) []net.Conn {
+func idle(t *testing.T, server *httptest.Server, n, length int, part []byte) []net.Conn {
 	t.Helper()
 	all := make([]net.Conn, n)
 	for i := range all {
@@ -25,7 +28,7 @@ func idle(t *testing.T, server *httptest.Server, n int, part []byte) []net.Conn 
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = conn.Close() })
-		fmt.Fprintf(conn, "POST /github HTTP/1.1\r\nHost: here\r\nContent-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: 2000000\r\n\r\n")
+		fmt.Fprintf(conn, "POST /github HTTP/1.1\r\nHost: here\r\nContent-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: %d\r\n\r\n", length)
 		// The server asks for the body once it reads it: from then on the post is under way.
 		line, err := bufio.NewReader(conn).ReadString('\n')
 		if err != nil || !strings.Contains(line, "100 Continue") {
@@ -72,7 +75,7 @@ func TestIdleConnectionsKeepNoSignedPostOut(t *testing.T) {
 			d := receive(t, posted, "comments=a")
 			server := httptest.NewServer(d)
 			t.Cleanup(server.Close)
-			conns := idle(t, server, test.peers, test.part)
+			conns := idle(t, server, test.peers, 2_000_000, test.part)
 			if answer := postSigned(t, server, recorded(t, "github-issue-comment")); answer.StatusCode != http.StatusAccepted {
 				t.Errorf("a signed post beside %d idle ones: %s", test.peers, answer.Status)
 			}
@@ -86,18 +89,45 @@ func TestIdleConnectionsKeepNoSignedPostOut(t *testing.T) {
 	}
 }
 
-func TestAPostThatComesTooSlowlyIsCutOff(t *testing.T) {
-	t.Parallel()
+// impatient serves posts that have to come at once.
+func impatient(t *testing.T, sender webhook.Sender) *httptest.Server {
+	t.Helper()
 	rule, err := webhook.ParseRule("comments=a")
 	if err != nil {
 		t.Fatal(err)
 	}
 	server := httptest.NewServer(webhook.New(webhook.Config{
-		Secrets: map[string]string{"github": secret}, Rules: []webhook.Rule{rule}, Sender: &mailbox{},
-		Log: slog.New(slog.DiscardHandler), Now: time.Now, Patience: 50 * time.Millisecond,
+		Secrets: map[string]string{"github": secret}, Rules: []webhook.Rule{rule}, Sender: sender,
+		Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return posted }, Patience: 50 * time.Millisecond,
 	}))
 	t.Cleanup(server.Close)
-	wantTooSlow(t, idle(t, server, 1, []byte("{"))[0])
+	return server
+}
+
+func TestAPostThatComesTooSlowlyIsCutOff(t *testing.T) {
+	t.Parallel()
+	server := impatient(t, &mailbox{})
+	for _, length := range []int{2, 100_000, 2_000_000} { // of some a server reads the rest before it answers
+		wantTooSlow(t, idle(t, server, 1, length, []byte("{"))[0])
+	}
+}
+
+// A slowSender takes longer than a post may take to come.
+type slowSender struct{ mailbox }
+
+func (s *slowSender) SendMessage(ctx context.Context, in c3po.SendInput) (c3po.Receipt, error) {
+	if !faultrig.Pass(ctx, 300*time.Millisecond) {
+		return c3po.Receipt{}, ctx.Err()
+	}
+	return s.mailbox.SendMessage(ctx, in)
+}
+
+func TestAPostThatHasComeMayTakeLongToMail(t *testing.T) {
+	t.Parallel()
+	server := impatient(t, &slowSender{})
+	if answer := postSigned(t, server, recorded(t, "github-issue-comment")); answer.StatusCode != http.StatusAccepted {
+		t.Errorf("it was answered with %s", answer.Status)
+	}
 }
 
 // wantTooSlow wants an answer that says so, sooner than anybody is cut off for idling.
