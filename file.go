@@ -117,6 +117,11 @@ func RefuseFileSize(name string, size, most int64) *Error {
 	return Errorf(InvalidRequest, "%s has %d bytes; at most %d are allowed", Clip(name), size, most).Suggest("Compress it, or send a link to it.")
 }
 
+// RefuseFileCount is INVALID_REQUEST for a message with too many files.
+func RefuseFileCount(count, most int) *Error {
+	return Errorf(InvalidRequest, "%d files are attached; a message carries at most %d", count, most).Suggest("Send the others with another message, or as one archive.")
+}
+
 // FileTextInput are the arguments of file_text.
 type FileTextInput struct {
 	MessageID MessageID `json:"message_id" jsonschema:"The message it came with"`

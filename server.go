@@ -23,8 +23,9 @@ type ServerInfo struct {
 	Schema     int        `json:"schema"`
 	Auth       string     `json:"auth,omitempty" enum:"none"` // "none" if callers are who they say they are
 	Access     Access     `json:"access"`
-	Waiters    int64      `json:"waiters"`    // waits that sleep on this coordinator
-	FileBytes  int64      `json:"file_bytes"` // that a file may have which travels with a message
+	Waiters    int64      `json:"waiters"`       // waits that sleep on this coordinator
+	FileBytes  int64      `json:"file_bytes"`    // that a file may have which travels with a message
+	Files      int        `json:"message_files"` // that may travel with one message
 	Engine     *Engine    `json:"engine,omitempty"`
 }
 

@@ -104,7 +104,7 @@ func (a *Actor) ServerInfo(ctx context.Context, _ c3po.None) (c3po.ServerInfo, e
 	info := a.hub.info
 	info.Space, info.Paused, info.Durability, info.Engine = a.space, books.Paused, durability, engine
 	info.Access = c3po.Access{Role: a.caller.Role, Agents: a.caller.Agents, KID: a.caller.KID, Expires: a.caller.Expires}
-	info.FileBytes = int64(a.hub.limits.FileBytes)
+	info.FileBytes, info.Files = int64(a.hub.limits.FileBytes), a.hub.limits.MessageFiles
 	info.Waiters, _ = a.hub.wakes.Counts()
 	return info, nil
 }

@@ -203,7 +203,7 @@ func (a *Actor) attachment(ctx context.Context, message c3po.MessageID, name str
 // attached describes files that the caller has uploaded, for a message that carries them.
 func (o outbox) attached(ctx context.Context, ids []c3po.FileID) ([]c3po.Attachment, error) {
 	if most := o.hub.limits.MessageFiles; len(ids) > most {
-		return nil, refuse("%d files are attached; a message carries at most %d", len(ids), most).Suggest("Send the others with another message, or as one archive.")
+		return nil, c3po.RefuseFileCount(len(ids), most)
 	}
 	var files []c3po.Attachment
 	for i, id := range ids {

@@ -412,7 +412,7 @@ func TestServerInfoSaysWhatIsRunning(t *testing.T) {
 	h := hub.New(hub.Config{Store: model, Version: "1.2", Commit: "abc", Features: []string{"core"}, Node: "n"})
 	got := must(h.As(c3po.Caller{Space: "team"}).ServerInfo(t.Context(), c3po.None{}))(t)
 	same(t, "info", got, c3po.ServerInfo{
-		Version: "1.2", Commit: "abc", Features: []string{"core"}, Node: "n", Space: "team", Durability: c3po.InMemory, Schema: 1, FileBytes: 50 << 20,
+		Version: "1.2", Commit: "abc", Features: []string{"core"}, Node: "n", Space: "team", Durability: c3po.InMemory, Schema: 1, FileBytes: 50 << 20, Files: 10,
 	})
 }
 

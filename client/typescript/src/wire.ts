@@ -1640,6 +1640,8 @@ export interface ServerInfo {
   waiters: number;
   /** That a file may have which travels with a message */
   file_bytes: number;
+  /** That may travel with one message */
+  message_files: number;
   /** "none" if callers are who they say they are */
   auth?: "none";
   engine?: Engine;

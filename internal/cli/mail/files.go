@@ -20,8 +20,18 @@ import (
 const patchType = "text/x-diff"
 
 // upload stores the files of a message that is about to be sent. One that is named twice,
-// or is the same as another under the same name, travels once.
+// or is the same as another under the same name, travels once. Too many are refused before
+// the first is stored.
 func upload(ctx context.Context, svc *client.Client, paths []string) (ids []c3po.FileID, err error) {
+	if named := len(slices.Compact(slices.Sorted(slices.Values(paths)))); named > 1 {
+		info, err := svc.ServerInfo(ctx, c3po.None{})
+		if err != nil {
+			return nil, err
+		}
+		if info.Files > 0 && named > info.Files { // an older coordinator doesn't say
+			return nil, c3po.RefuseFileCount(named, info.Files)
+		}
+	}
 	for _, path := range paths {
 		id, err := uploadOne(ctx, svc, path)
 		if errors.Is(err, context.Canceled) {

@@ -66,17 +66,37 @@ there already stays as it is, and the new one gets a number. Each is held to its
 			for _, file := range m.Attachments {
 				name, err := saveInto(folder, file.Name, func(w io.Writer) error { return svc.Download(ctx, m.ID, file, w) })
 				if err != nil {
-					return nil, err
+					return nil, sayingSaved(a, err, all)
 				}
 				all = append(all, savedFile{file, filepath.Join(dir, name)})
 			}
 			return all, nil
-		}, func(w io.Writer, all []savedFile) {
-			for _, file := range all {
-				fmt.Fprintf(w, "saved %s, %s\n", console.FileName(file.Path), console.FileFacts(file.Attachment))
-			}
-		}),
+		}, printSaved),
 	}
+}
+
+func printSaved(w io.Writer, all []savedFile) {
+	for _, file := range all {
+		fmt.Fprintf(w, "saved %s, %s\n", console.FileName(file.Path), console.FileFacts(file.Attachment))
+	}
+}
+
+// sayingSaved names what was saved before one file failed: in lines, or for a program in
+// the error.
+func sayingSaved(a *console.Console, err error, all []savedFile) error {
+	if !a.JSON {
+		printSaved(a.Stdout, all)
+		return err
+	}
+	failed, ok := errors.AsType[*c3po.Error](err)
+	if !ok || len(all) == 0 {
+		return err
+	}
+	var names []string
+	for _, file := range all {
+		names = append(names, console.FileName(file.Path))
+	}
+	return c3po.Because(err, failed.Code, failed.Message+"; saved before it: "+strings.Join(names, ", ")).Suggest("%s", failed.Suggestion)
 }
 
 // withFiles finds a message that carries files.

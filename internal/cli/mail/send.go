@@ -72,7 +72,7 @@ that travels with it is read with c3po save, and a patch with c3po apply.`,
 			if err := fill(args); err != nil {
 				return err
 			}
-			if err := checkTarget(cmd.Context(), a, svc, in.Target); err != nil {
+			if err := checkTarget(cmd.Context(), a, svc, in.Target, len(files) > 0); err != nil {
 				return err
 			}
 			if in.Attach, err = upload(cmd.Context(), svc, files); err != nil {
@@ -119,10 +119,10 @@ that travels with it is read with c3po save, and a patch with c3po apply.`,
 }
 
 // checkTarget refuses a target that nobody is called before the folder becomes an agent by
-// sending to it.
-func checkTarget(ctx context.Context, a *console.Console, svc *client.Client, target string) error {
+// sending to it, and before files are stored for nobody.
+func checkTarget(ctx context.Context, a *console.Console, svc *client.Client, target string, withFiles bool) error {
 	known, err := a.IsKnown(ctx, svc)
-	if err != nil || known {
+	if err != nil || known && !withFiles {
 		return err
 	}
 	to, err := c3po.ParseTarget(target)
