@@ -131,6 +131,7 @@ type Remotes struct {
 	revision int64
 	read     time.Time
 	known    map[string]Remote
+	ended    []Remote
 }
 
 // FollowRemotes begins to follow them.
@@ -154,6 +155,7 @@ func (r *Remotes) List(ctx context.Context) (map[string]Remote, error) {
 			return nil, err
 		}
 		clear(r.known)
+		r.ended = nil
 		for _, g := range grants {
 			r.note(g.KID, g)
 		}
@@ -175,11 +177,32 @@ func (r *Remotes) List(ctx context.Context) (map[string]Remote, error) {
 	return r.known, nil
 }
 
+// Ended are those that List found to have ended since Ended was last asked for. After all
+// grants were read they are all of a month: nobody may have served one when it was removed.
+func (r *Remotes) Ended() []Remote {
+	ended := slices.DeleteFunc(r.ended, func(old Remote) bool {
+		for _, remote := range r.known {
+			if remote.Account == old.Account {
+				return true
+			}
+		}
+		return false
+	})
+	r.ended = nil
+	return ended
+}
+
 func (r *Remotes) note(kid string, g Grant) {
 	delete(r.known, kid)
 	space, one := homeSpace(g.Spaces)
-	if g.Card != "" && one && g.Live(r.keeper.now()) {
-		r.known[kid] = Remote{KID: kid, Account: cmp.Or(g.Account, kid), Space: space, Agent: c3po.AgentID(g.Pattern), Card: g.Card, TokenEnv: g.TokenEnv}
+	if g.Card == "" || !one {
+		return
+	}
+	remote := Remote{KID: kid, Account: cmp.Or(g.Account, kid), Space: space, Agent: c3po.AgentID(g.Pattern), Card: g.Card, TokenEnv: g.TokenEnv}
+	if g.Live(r.keeper.now()) {
+		r.known[kid] = remote
+	} else {
+		r.ended = append(r.ended, remote)
 	}
 }
 

@@ -95,6 +95,11 @@ func (f *Forwarder) Run(ctx context.Context) error {
 					})
 				}
 			}
+			for _, remote := range list.Ended() {
+				if running[remote.KID].stop == nil {
+					serving.Go(func() { f.forget(ctx, remote) })
+				}
+			}
 			accounts := map[string]bool{} // a token that was rotated ends, and its remote stays
 			for _, remote := range there {
 				accounts[remote.Account] = true

@@ -129,3 +129,24 @@ func TestARemovedRemoteIsGoneAndItsAskersHearOfIt(t *testing.T) {
 		t.Errorf("who has the name next is %+v, %v", self, err)
 	}
 }
+
+func TestARemoteThatWasRemovedWhileNobodyServedItIsGoneToo(t *testing.T) {
+	t.Parallel()
+	f := newForeign(t, "1.0", func(string, int) (int, string) { return 200, result(`{"task":` + completed + `}`) })
+	s := newSite(t)
+	stop := s.run()
+	s.add(f.URL, "")
+	s.ask("order 7")
+	stop()
+	if _, err := s.keeper.RemoveRemote(t.Context(), s.admin(), "billing"); err != nil {
+		t.Fatal(err)
+	}
+	s = s.next("two")
+	s.run()
+	if !faultrig.Within(30*time.Second, func() bool {
+		_, err := s.as("web").SendMessage(t.Context(), c3po.SendInput{Target: "billing", Message: "order 8"})
+		return errors.Is(err, c3po.AgentNotFound)
+	}) {
+		t.Error("it can still be sent mail")
+	}
+}
