@@ -176,7 +176,7 @@ func (sp *space) chooseID(step store.RegisterStep, now time.Time) (c3po.AgentID,
 		}
 	}
 	if a := sp.agents[step.Want]; a != nil && !step.Explicit {
-		late := step.Epoch > 0 && step.Epoch < a.epoch && a.run != ""
+		late := step.Epoch > 0 && step.Epoch < a.epoch && a.run != "" && a.run != step.Run // the run itself may hold it, with another Remote
 		if a.ousted[step.Run] || late {
 			return "", store.RefuseSuperseded(step.Want)
 		}
