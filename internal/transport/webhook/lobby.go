@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 )
@@ -123,10 +124,5 @@ func (l *lobby) release(g *guest) bool {
 
 func (l *lobby) remove(g *guest) {
 	g.out, l.held = true, l.held-g.held
-	for i, other := range l.guests {
-		if other == g {
-			l.guests = append(l.guests[:i], l.guests[i+1:]...)
-			return
-		}
-	}
+	l.guests = slices.DeleteFunc(l.guests, func(other *guest) bool { return other == g })
 }
