@@ -399,12 +399,3 @@ func (s *Store) Neighbours(ctx context.Context, space c3po.Space, name string, l
 func (s *Store) Recent(ctx context.Context, space c3po.Space, limit int) ([]c3po.AgentID, error) {
 	return s.ids(ctx, s.commands.B().Zrevrange().Key(keysOf(space).seen()).Start(0).Stop(int64(limit)-1).Build())
 }
-
-// OnlineCount implements store.Store.
-func (s *Store) OnlineCount(ctx context.Context, space c3po.Space) (int, error) {
-	answer, err := s.run(ctx, "agent_count", keysOf(space), nil)
-	if err != nil {
-		return 0, err
-	}
-	return int(integer(answer[1])), nil
-}

@@ -138,3 +138,12 @@ func (s *Store) writeNotes(ctx context.Context, space c3po.Space, notes store.No
 	})
 	return err
 }
+
+// OnlineCount implements store.Store.
+func (s *Store) OnlineCount(ctx context.Context, space c3po.Space) (int, error) {
+	answer, err := s.run(ctx, "agent_count", keysOf(space), nil)
+	if err != nil {
+		return 0, err
+	}
+	return int(integer(answer[1])), nil
+}
