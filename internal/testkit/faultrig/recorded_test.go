@@ -123,7 +123,7 @@ func lasting(answer any) any {
 	case map[string]any:
 		for name, value := range is {
 			switch name {
-			case "age", "age_ms", "redelivered", "deliveries", "status", "state_of_target":
+			case "redelivered", "deliveries": // noted a moment later, and the coordinator was killed
 				delete(is, name)
 			case "tickets":
 				slices.SortFunc(value.([]any), func(a, b any) int {
