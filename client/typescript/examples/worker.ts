@@ -1,5 +1,5 @@
-// An agent that works off a queue: it takes one task at a time and answers it. Start as many as you like, each with a
-// name of its own, and give them work: c3po send role:check "Is the build green?" --wait 1m
+// An agent that works off a queue: it takes one task at a time and answers it. Start as many as you like, each under
+// another name, and give them work: c3po send role:check "Is the build green?" --wait 1m
 import { Client, textOf } from "@c3po-dev/client";
 
 const stop = new AbortController();
