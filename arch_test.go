@@ -105,6 +105,7 @@ var mayImport = map[string][]string{
 	"internal/testkit/redistest":     {"internal/host/resp"},
 	"internal/testkit/screencast":    {},
 	"internal/testkit/seed":          {},
+	"internal/testkit/workerrig":     {".", "client", "internal/testkit/faultrig", "internal/testkit/seed"},
 
 	"internal/text":           {},
 	"internal/text/envelope":  {".", "internal/text/sanitise"},
@@ -144,7 +145,7 @@ var mayImport = map[string][]string{
 	"internal/ops/sbom/cmd":            {"internal/ops/sbom"},
 }
 
-var testsOnly = []string{"internal/testkit/authenticator", "internal/testkit/clientrig", "internal/testkit/faultrig", "internal/testkit/faultrig/matrix", "internal/testkit/faultrig/table", "internal/testkit/llm", "internal/testkit/pushtest", "internal/testkit/redistest", "internal/testkit/screencast", "internal/testkit/seed", "internal/store/storetest", "test/conformance", "test/join"}
+var testsOnly = []string{"internal/testkit/authenticator", "internal/testkit/clientrig", "internal/testkit/faultrig", "internal/testkit/faultrig/matrix", "internal/testkit/faultrig/table", "internal/testkit/llm", "internal/testkit/pushtest", "internal/testkit/redistest", "internal/testkit/screencast", "internal/testkit/seed", "internal/testkit/workerrig", "internal/store/storetest", "test/conformance", "test/join"}
 
 // A library is a module of others. One library, one package: what wraps it can
 // be replaced, and what it can do wrong stays in one place.
@@ -175,7 +176,7 @@ var libraries = []library{
 	{prefix: "charm.land/lipgloss/v2", in: []string{"internal/person/top"}},                                                                    // its colours
 	{prefix: "github.com/go-webauthn/webauthn", in: []string{"internal/auth/passkey"}},                                                         // reads and checks what authenticators sign
 	{prefix: "github.com/anishathalye/porcupine", in: []string{"internal/testkit/faultrig"}},                                                   // says whether a history of concurrent calls is linearizable
-	{prefix: "pgregory.net/rapid", in: []string{"internal/ops/move", "internal/testkit/seed", "internal/store/storetest", "internal/agent/ptyrun", "internal/host/configedit"}},
+	{prefix: "pgregory.net/rapid", in: []string{"internal/ops/move", "internal/testkit/seed", "internal/testkit/workerrig", "internal/store/storetest", "internal/agent/ptyrun", "internal/host/configedit"}},
 	{prefix: "github.com/pelletier/go-toml/v2", in: []string{"internal/host/configedit"}}, // says whether a file is TOML before and after we touch it
 	{prefix: "github.com/tailscale/hujson", in: []string{"internal/host/configedit"}},     // reads JSON with comments, and says where each value stands
 	{prefix: "github.com/google/go-cmp", in: []string{"internal/store/storetest"}, testFiles: true},

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -24,6 +22,7 @@ import (
 	"github.com/c3po-dev/c3po/internal/client"
 	"github.com/c3po-dev/c3po/internal/host/engine"
 	"github.com/c3po-dev/c3po/internal/host/paths"
+	"github.com/c3po-dev/c3po/internal/testkit/faultrig"
 )
 
 var (
@@ -329,7 +328,7 @@ func (s *stage) run(home, line string) string {
 		"HOME=" + home, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + os.TempDir(), "C3PO_LISTEN=127.0.0.1:0", "C3PO_SENDS_PER_MINUTE=0",
 		"C3PO_AGENT_ID=" + as, "GORACE=atexit_sleep_ms=0",
 	}
-	var out, errs lockedBuffer
+	var out, errs faultrig.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	if err := cmd.Start(); err != nil {
 		s.t.Fatal(err)
@@ -378,22 +377,4 @@ func TestWhatIsExemptExists(t *testing.T) {
 	if len(known) < 30 {
 		t.Error(fmt.Sprint("only ", known))
 	}
-}
-
-// A lockedBuffer can be read while it is written to.
-type lockedBuffer struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (b *lockedBuffer) Write(data []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.Write(data)
-}
-
-func (b *lockedBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.String()
 }

@@ -7,14 +7,13 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/auth"
 	"github.com/c3po-dev/c3po/internal/server"
+	"github.com/c3po-dev/c3po/internal/testkit/faultrig"
 	"github.com/c3po-dev/c3po/internal/testkit/redistest"
 )
 
@@ -29,18 +28,18 @@ type coordinator struct {
 	space string
 	stop  context.CancelFunc
 	ended chan error
-	log   *logbook
+	log   *faultrig.Buffer
 }
 
 // start runs a coordinator until the test is over.
 func start(t *testing.T, cfg server.Config) *coordinator {
 	t.Helper()
-	book := &logbook{}
+	book := &faultrig.Buffer{}
 	return startLogging(t, cfg, book, slog.New(slog.NewTextHandler(book, nil)))
 }
 
 // startLogging is start with a log of the test's own, which writes to book.
-func startLogging(t *testing.T, cfg server.Config, book *logbook, log *slog.Logger) *coordinator {
+func startLogging(t *testing.T, cfg server.Config, book *faultrig.Buffer, log *slog.Logger) *coordinator {
 	t.Helper()
 	c := &coordinator{ended: make(chan error, 1), log: book}
 	cfg.Log = log
@@ -143,24 +142,6 @@ func (c *coordinator) wantWaiting(t *testing.T, id string) {
 	}
 }
 
-// A logbook is a log that several goroutines write to and the test reads.
-type logbook struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (l *logbook) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *logbook) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
-}
-
-func config(redis string, log *logbook) server.Config {
+func config(redis string, log *faultrig.Buffer) server.Config {
 	return server.Config{RedisURL: redis, Log: slog.New(slog.NewTextHandler(log, nil))}
 }

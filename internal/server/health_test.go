@@ -12,6 +12,7 @@ import (
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/server"
+	"github.com/c3po-dev/c3po/internal/testkit/faultrig"
 	"github.com/c3po-dev/c3po/internal/testkit/redistest"
 )
 
@@ -106,7 +107,7 @@ func TestARedisThatHangsTurnsReadinessRedWithinTwoSeconds(t *testing.T) {
 // Claims: B10
 func TestTheLogTellsRequestsAndChangesButNoBodies(t *testing.T) {
 	t.Parallel()
-	book := &logbook{}
+	book := &faultrig.Buffer{}
 	c := startLogging(t, server.Config{RedisURL: redistest.Start(t)}, book, slog.New(slog.NewJSONHandler(book, nil)))
 	c.must(t, "bob", "ping", c3po.None{}, nil)
 	var sent c3po.Receipt

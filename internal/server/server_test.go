@@ -338,7 +338,7 @@ func TestARedisThatComesLateIsWaitedFor(t *testing.T) {
 	redis := redistest.New(t)
 	redis.Kill()
 	opened := make(chan error, 1)
-	log := &logbook{}
+	log := &faultrig.Buffer{}
 	go func() {
 		opened <- server.OpenStore(t.Context(), config(redis.URL(), log), longEnough)
 	}()
@@ -361,7 +361,7 @@ func TestAStartThatLosesAnAnswerOfRedisAsksAgain(t *testing.T) {
 	proxy := faultrig.NewProxy(t, redis.URL())
 	proxy.LoseAnswers("{_}:ca") // the key of what a coordinator proves itself with
 	ctx, cancel := context.WithCancel(t.Context())
-	log := &logbook{}
+	log := &faultrig.Buffer{}
 	ready, ended := make(chan string, 1), make(chan error, 1)
 	go func() {
 		ended <- server.Run(ctx, config("redis://"+proxy.Addr(), log), func(addr string) { ready <- addr })
@@ -389,7 +389,7 @@ func TestARedisThatNeverComesIsNamedWithoutItsPassword(t *testing.T) {
 	t.Parallel()
 	redis := redistest.New(t)
 	redis.Kill()
-	log := &logbook{}
+	log := &faultrig.Buffer{}
 	url := "redis://user:swordfish@" + redis.Addr()
 	err := server.OpenStore(t.Context(), config(url, log), 300*time.Millisecond)
 	if !errors.Is(err, c3po.RedisUnavailable) || !strings.Contains(err.Error(), redis.Addr()) || c3po.AsError(err).Suggestion == "" {
@@ -404,7 +404,7 @@ func TestARedisURLThatCannotBeReadIsRefusedAtOnce(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), longEnough)
 	defer cancel()
-	if err := server.OpenStore(ctx, config("gopher://x", &logbook{}), time.Hour); !errors.Is(err, c3po.InvalidRequest) {
+	if err := server.OpenStore(ctx, config("gopher://x", &faultrig.Buffer{}), time.Hour); !errors.Is(err, c3po.InvalidRequest) {
 		t.Errorf("error %v, want %s", err, c3po.InvalidRequest)
 	}
 }

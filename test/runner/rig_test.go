@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -195,14 +194,14 @@ func (h *host) run(cmd *exec.Cmd, folder, stdin string) outcome {
 type started struct {
 	t    *testing.T
 	cmd  *exec.Cmd
-	out  *lockedBuffer
+	out  *faultrig.Buffer
 	done chan struct{}
 }
 
 // start starts a command that goes on.
 func (h *host) start(args ...string) *started {
 	h.t.Helper()
-	s := &started{t: h.t, out: &lockedBuffer{}, done: make(chan struct{})}
+	s := &started{t: h.t, out: &faultrig.Buffer{}, done: make(chan struct{})}
 	s.cmd = exec.Command(binary(), args...)
 	s.cmd.Env, s.cmd.Stdout, s.cmd.Stderr = h.env(), s.out, s.out
 	// A client that the runner has started may outlive it, and hold the pipe.
@@ -235,23 +234,6 @@ func (s *started) ended(most time.Duration) int {
 		s.t.Fatalf("it has not ended within %v:\n%s", most, s.out)
 	}
 	return s.cmd.ProcessState.ExitCode()
-}
-
-type lockedBuffer struct {
-	mu   sync.Mutex
-	data bytes.Buffer
-}
-
-func (b *lockedBuffer) Write(data []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.data.Write(data)
-}
-
-func (b *lockedBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.data.String()
 }
 
 // as is a client of an agent of the same host that runs in no container.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/c3po-dev/c3po/internal/agent/hook"
+	"github.com/c3po-dev/c3po/internal/testkit/faultrig"
 )
 
 // hostileNames are of files that git can keep.
@@ -33,8 +34,8 @@ func TestFilesWithHostileNamesAreLeasedLikeOthers(t *testing.T) {
 		}
 	}
 	eventually(t, "all are held", func() bool { return len(first.leases()) == len(hostileNames) })
-	gitIn(t, dir, "add", "-A")
-	gitIn(t, dir, "commit", "-qm", "all")
+	faultrig.Git(t, dir, "add", "-A")
+	faultrig.Git(t, dir, "commit", "-qm", "all")
 	first.hook(hook.Event{Name: hook.StopEvent, SessionID: "s1"})
 	eventually(t, "all are free", func() bool { return len(first.leases()) == 0 })
 	t.Logf("%d names", len(hostileNames))

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -20,26 +19,16 @@ import (
 	"github.com/c3po-dev/c3po/internal/testkit/faultrig"
 )
 
-// gitIn runs git in a folder, as nobody in particular.
-func gitIn(t *testing.T, dir string, args ...string) {
-	t.Helper()
-	cmd := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=t", "-c", "user.email=t@t", "-c", "commit.gpgsign=false"}, args...)...)
-	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("git %v: %v\n%s", args, err, out)
-	}
-}
-
 // leased is a repository with some files, whose leases are on.
 func leased(t *testing.T, files ...string) string {
 	t.Helper()
 	dir := t.TempDir()
-	gitIn(t, dir, "init", "-q", "-b", "main")
+	faultrig.Git(t, dir, "init", "-q", "-b", "main")
 	for _, name := range files {
 		writeFile(t, filepath.Join(dir, name), "one\n")
 	}
-	gitIn(t, dir, "add", ".")
-	gitIn(t, dir, "commit", "-qm", "first")
+	faultrig.Git(t, dir, "add", ".")
+	faultrig.Git(t, dir, "commit", "-qm", "first")
 	switchLeases(t, dir)
 	return dir
 }
@@ -121,7 +110,7 @@ func TestAnEditOfAFileThatAnotherSessionEditsIsRefusedWithItsName(t *testing.T) 
 		t.Errorf("leases: %+v", held)
 	}
 	// A commit frees it; the session sees that after its next step.
-	gitIn(t, dir, "commit", "-qm", "second", "a.go")
+	faultrig.Git(t, dir, "commit", "-qm", "second", "a.go")
 	first.hook(hook.Event{Name: hook.PostToolUse, SessionID: "s1", ToolUseID: "shell"})
 	eventually(t, "the file is free", func() bool { return len(first.leases()) == 1 })
 	if said := second.edits(a); said != "{}" {
@@ -133,8 +122,8 @@ func TestSessionsInDifferentBranchesDoNotKeepEachOtherFromAFile(t *testing.T) {
 	t.Parallel()
 	url, dir := coordinator(t).URL(), leased(t, "a.go")
 	side, clone := filepath.Join(t.TempDir(), "side"), filepath.Join(t.TempDir(), "clone")
-	gitIn(t, dir, "worktree", "add", "-q", "-b", "side", side)
-	gitIn(t, filepath.Dir(clone), "clone", "-q", dir, clone)
+	faultrig.Git(t, dir, "worktree", "add", "-q", "-b", "side", side)
+	faultrig.Git(t, filepath.Dir(clone), "clone", "-q", dir, clone)
 	switchLeases(t, clone)
 	first, second := editing(t, url, "box:1:1"), editing(t, url, "box:2:2")
 	first.edited(filepath.Join(dir, "a.go"), "two\n")
@@ -147,7 +136,7 @@ func TestSessionsInDifferentBranchesDoNotKeepEachOtherFromAFile(t *testing.T) {
 func TestWithoutLeasesAnEditAsksNobody(t *testing.T) {
 	t.Parallel()
 	url, dir := coordinator(t).URL(), t.TempDir()
-	gitIn(t, dir, "init", "-q")
+	faultrig.Git(t, dir, "init", "-q")
 	r := editing(t, url, "box:1:1")
 	r.edited(filepath.Join(dir, "a.go"), "x")
 	r.edited(filepath.Join(t.TempDir(), "b.go"), "x")
@@ -167,7 +156,7 @@ func TestAnUnchangedFileIsFreeAndOneWhoseEditIsUnderWayIsNot(t *testing.T) {
 	if said := r.edits(filepath.Join(dir, "b.go")); said != "{}" { // the person has yet to allow it
 		t.Fatal(said)
 	}
-	gitIn(t, dir, "checkout", "-q", "a.go")
+	faultrig.Git(t, dir, "checkout", "-q", "a.go")
 	r.hook(hook.Event{Name: hook.PostToolUse, SessionID: "s1", ToolUseID: "shell"})
 	eventually(t, "a.go is free", func() bool { return len(r.leases()) == 1 })
 	if held := r.leases(); held[0].Path != "b.go" {
@@ -231,8 +220,8 @@ func TestAnEditForWhichNoLeaseIsLeftIsMadeAndTheModelHearsIt(t *testing.T) {
 		t.Errorf("it reads it twice: %s", said)
 	}
 	// All of them end in one look.
-	gitIn(t, dir, "add", ".")
-	gitIn(t, dir, "commit", "-qm", "all")
+	faultrig.Git(t, dir, "add", ".")
+	faultrig.Git(t, dir, "commit", "-qm", "all")
 	r.hook(hook.Event{Name: hook.StopEvent, SessionID: "s1"})
 	eventually(t, "all are free", func() bool { return len(r.leases()) == 0 })
 }
@@ -241,12 +230,12 @@ func TestALeaseGoesAlongToTheBranchThatIsCheckedOut(t *testing.T) {
 	t.Parallel()
 	url, dir := coordinator(t).URL(), leased(t, "a.go", "b.go")
 	clone := filepath.Join(t.TempDir(), "clone")
-	gitIn(t, filepath.Dir(clone), "clone", "-q", dir, clone)
+	faultrig.Git(t, filepath.Dir(clone), "clone", "-q", dir, clone)
 	switchLeases(t, clone)
 	first, second := editing(t, url, "box:1:1"), editing(t, url, "box:2:2")
 	first.edited(filepath.Join(dir, "a.go"), "two\n")
-	gitIn(t, dir, "switch", "-q", "-c", "side") // it takes the change along
-	gitIn(t, clone, "switch", "-q", "-c", "side")
+	faultrig.Git(t, dir, "switch", "-q", "-c", "side") // it takes the change along
+	faultrig.Git(t, clone, "switch", "-q", "-c", "side")
 	second.edited(filepath.Join(clone, "b.go"), "two\n")
 	first.hook(hook.Event{Name: hook.PostToolUse, SessionID: "s1", ToolUseID: "shell"})
 	eventually(t, "the lease is on the other branch", func() bool {
@@ -256,20 +245,20 @@ func TestALeaseGoesAlongToTheBranchThatIsCheckedOut(t *testing.T) {
 	if said := second.edits(filepath.Join(clone, "a.go")); !strings.Contains(said, "'api' has been editing") {
 		t.Errorf("on the same branch: %s", said)
 	}
-	gitIn(t, clone, "stash", "-q")
-	gitIn(t, clone, "switch", "-q", "main")
+	faultrig.Git(t, clone, "stash", "-q")
+	faultrig.Git(t, clone, "switch", "-q", "main")
 	if said := second.edits(filepath.Join(clone, "a.go")); said != "{}" {
 		t.Errorf("on the branch that it has left: %s", said)
 	}
 	// Who finds the file edited on the branch it comes to, hears so.
-	gitIn(t, dir, "stash", "-q")
+	faultrig.Git(t, dir, "stash", "-q")
 	first.hook(hook.Event{Name: hook.StopEvent, SessionID: "s1"})
 	eventually(t, "it has no lease", func() bool {
 		return !slices.ContainsFunc(first.leases(), func(l c3po.Lease) bool { return l.Holder == "api" })
 	})
-	gitIn(t, dir, "stash", "pop", "-q")
+	faultrig.Git(t, dir, "stash", "pop", "-q")
 	first.edited(filepath.Join(dir, "a.go"), "three\n")
-	gitIn(t, dir, "switch", "-q", "main")
+	faultrig.Git(t, dir, "switch", "-q", "main")
 	var said string
 	eventually(t, "it hears who edits the file there", func() bool {
 		said = first.hook(hook.Event{Name: hook.PostToolUse, SessionID: "s1", ToolUseID: "shell"})
@@ -284,11 +273,11 @@ func TestFilesOfAWorkingTreeThatIsGoneOrHasNoLeasesAnyMoreAreFree(t *testing.T) 
 	t.Parallel()
 	url, dir := coordinator(t).URL(), leased(t, "a.go")
 	side := filepath.Join(t.TempDir(), "side")
-	gitIn(t, dir, "worktree", "add", "-q", "-b", "side", side)
+	faultrig.Git(t, dir, "worktree", "add", "-q", "-b", "side", side)
 	r := editing(t, url, "box:1:1")
 	r.edited(filepath.Join(side, "a.go"), "two\n")
 	r.edited(filepath.Join(dir, "a.go"), "two\n")
-	gitIn(t, dir, "worktree", "remove", "--force", side)
+	faultrig.Git(t, dir, "worktree", "remove", "--force", side)
 	r.hook(hook.Event{Name: hook.PostToolUse, SessionID: "s1", ToolUseID: "shell"})
 	eventually(t, "what was in the worktree is free", func() bool { return len(r.leases()) == 1 })
 	if held := r.leases(); held[0].Branch != "main" {
@@ -306,14 +295,14 @@ func TestALeaseMovesWithTheRepositoryWhenARemoteIsAdded(t *testing.T) {
 	t.Parallel()
 	url, dir := coordinator(t).URL(), leased(t, "a.go")
 	clone := filepath.Join(t.TempDir(), "clone")
-	gitIn(t, filepath.Dir(clone), "clone", "-q", dir, clone)
-	gitIn(t, clone, "remote", "set-url", "origin", "https://git.example.com/org/app.git")
+	faultrig.Git(t, filepath.Dir(clone), "clone", "-q", dir, clone)
+	faultrig.Git(t, clone, "remote", "set-url", "origin", "https://git.example.com/org/app.git")
 	switchLeases(t, clone)
 	first, second := editing(t, url, "box:1:1"), editing(t, url, "box:2:2")
 	a := filepath.Join(dir, "a.go")
 	first.edited(a, "two\n")
 	before := first.leases()[0].Repository
-	gitIn(t, dir, "remote", "add", "origin", "git@git.example.com:org/app")
+	faultrig.Git(t, dir, "remote", "add", "origin", "git@git.example.com:org/app")
 	first.edited(a, "three\n")
 	if said := second.edits(filepath.Join(clone, "a.go")); !strings.Contains(said, "'api' has been editing") {
 		t.Errorf("in another clone: %s", said)
@@ -328,7 +317,7 @@ func TestWhoTakesWorkOnEditsItsFilesAndWhoHandedItOverDoesNot(t *testing.T) {
 	t.Parallel()
 	url, dir := coordinator(t).URL(), leased(t, "a.go", "b.go")
 	clone := filepath.Join(t.TempDir(), "clone")
-	gitIn(t, filepath.Dir(clone), "clone", "-q", dir, clone)
+	faultrig.Git(t, filepath.Dir(clone), "clone", "-q", dir, clone)
 	switchLeases(t, clone)
 	first, second := editing(t, url, "box:1:1"), editing(t, url, "box:2:2")
 	asked, err := first.as("web").SendMessage(t.Context(), c3po.SendInput{Target: "api", Message: "mend a.go"})

@@ -22,6 +22,7 @@ import (
 	"github.com/c3po-dev/c3po/internal/auth"
 	"github.com/c3po-dev/c3po/internal/ops/telemetry"
 	"github.com/c3po-dev/c3po/internal/server"
+	"github.com/c3po-dev/c3po/internal/testkit/faultrig"
 	"github.com/c3po-dev/c3po/internal/testkit/redistest"
 )
 
@@ -148,30 +149,12 @@ type coordinator struct {
 	url   string
 	stop  context.CancelFunc
 	ended chan error
-	log   *logbook
-}
-
-// A logbook keeps what is logged.
-type logbook struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *logbook) Write(line []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(line)
-}
-
-func (l *logbook) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
+	log   *faultrig.Buffer
 }
 
 func start(t *testing.T, redis string, export telemetry.Config) *coordinator {
 	t.Helper()
-	c := &coordinator{t: t, ended: make(chan error, 1), log: &logbook{}}
+	c := &coordinator{t: t, ended: make(chan error, 1), log: &faultrig.Buffer{}}
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	c.stop = stop
 	ready := make(chan string, 1)

@@ -3,8 +3,6 @@ package faultrig_test
 import (
 	"bytes"
 	"fmt"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,21 +15,11 @@ import (
 	"github.com/c3po-dev/c3po/internal/testkit/redistest"
 )
 
-// gitIn runs git in a folder, as nobody in particular.
-func gitIn(t *testing.T, dir string, args ...string) {
-	t.Helper()
-	cmd := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=t", "-c", "user.email=t@t", "-c", "commit.gpgsign=false"}, args...)...)
-	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("git %v: %v\n%s", args, err, out)
-	}
-}
-
 // leasedFolder makes a folder a repository with a commit, and its files leased.
 func leasedFolder(t *testing.T, dir string) {
 	t.Helper()
-	gitIn(t, dir, "init", "-q", "-b", "main")
-	gitIn(t, dir, "commit", "-q", "--allow-empty", "-m", "first")
+	faultrig.Git(t, dir, "init", "-q", "-b", "main")
+	faultrig.Git(t, dir, "commit", "-q", "--allow-empty", "-m", "first")
 	switchLeases(t, dir)
 }
 

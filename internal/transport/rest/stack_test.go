@@ -1,11 +1,9 @@
 package rest_test
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/json"
-	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -19,6 +17,7 @@ import (
 	"github.com/c3po-dev/c3po/internal/store"
 	"github.com/c3po-dev/c3po/internal/store/redisstore"
 	"github.com/c3po-dev/c3po/internal/store/storetest"
+	"github.com/c3po-dev/c3po/internal/testkit/faultrig"
 	"github.com/c3po-dev/c3po/internal/testkit/redistest"
 	"github.com/c3po-dev/c3po/internal/transport/rest"
 )
@@ -159,27 +158,14 @@ func (a answer) refused(t *testing.T, status int, code c3po.Code) *c3po.Error {
 	return &err
 }
 
-// A logbook keeps what was logged. Requests write to it at the same time.
-type logbook struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-var _ io.Writer = (*logbook)(nil)
-
-func (l *logbook) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
+// A logbook keeps what was logged.
+type logbook struct{ faultrig.Buffer }
 
 // lines are the entries with the given message.
 func (l *logbook) lines(t *testing.T, message string) []map[string]any {
 	t.Helper()
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	var found []map[string]any
-	for line := range strings.Lines(l.text.String()) {
+	for line := range strings.Lines(l.String()) {
 		var entry map[string]any
 		if err := json.Unmarshal([]byte(line), &entry); err != nil {
 			t.Fatalf("%v in %s", err, line)
@@ -189,10 +175,4 @@ func (l *logbook) lines(t *testing.T, message string) []map[string]any {
 		}
 	}
 	return found
-}
-
-func (l *logbook) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
 }
