@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/testkit/faultrig"
 )
 
@@ -29,7 +30,8 @@ func TestHoursLaterAnAgentOnAnotherHostAsksASessionThatWasClosedOnAJoinedOne(t *
 	}
 	is := func(what string) {
 		t.Helper()
-		eventually(t, 20*time.Second, "the agent is "+what, func() bool {
+		// After the clock was moved, that takes until the coordinator renews its lease.
+		eventually(t, c3po.DefaultLimits().NodeLease, "the agent is "+what, func() bool {
 			return strings.Contains(shown(), what)
 		})
 	}
