@@ -66,6 +66,14 @@ func (sp *space) see(a *agent, now time.Time) {
 	}
 }
 
+// comeBack ends that it is gone. What was attached meanwhile is the host of its closed
+// session, in its place.
+func (a *agent) comeBack() {
+	if !a.goneAt.IsZero() {
+		a.node, a.goneAt = "", time.Time{}
+	}
+}
+
 // record is what is told of an id; of one that is not registered, its name.
 func (sp *space) record(id c3po.AgentID, now time.Time) store.Record {
 	a := sp.agents[id]
@@ -143,10 +151,7 @@ func (m *Model) Register(_ context.Context, name c3po.Space, step store.Register
 	}
 	a.profile.Client = step.Profile.Client
 	sp.see(a, now)
-	if a.state == c3po.SessionClosed {
-		a.node = "" // its host was attached in its place
-	}
-	a.goneAt = time.Time{}
+	a.comeBack()
 	if step.Run != "" || step.Explicit && step.Profile.PID > 0 {
 		a.diedAt = time.Time{}
 	}

@@ -135,7 +135,7 @@ func (sp *space) noteSeen(a *agent, at, now time.Time) {
 	sp.see(a, now)
 	a.seen = at
 	if at.Sub(a.goneAt) > store.NotesLate {
-		a.goneAt = time.Time{}
+		a.comeBack()
 	}
 }
 

@@ -121,6 +121,40 @@ func presencePromises() []promise {
 			w.must(w.store.Attach(w.ctx, w.space, alice, "n1", c3po.SessionClosed))
 			same(w, "closed once nothing is heard any more", w.record(alice).State, c3po.SessionClosed)
 		}},
+		{"an agent that calls after its session was closed is online by itself, and not by the host in its place", nil, func(w *testStore) {
+			w.register(alice, "r1")
+			w.unregister(alice, "r1")
+			closed := func() {
+				w.Helper()
+				w.must(w.store.Attach(w.ctx, w.space, alice, "n1", c3po.SessionClosed))
+				w.advance(store.NotesLate + time.Millisecond)
+			}
+			isBack := func(by string) {
+				w.Helper()
+				count, err := w.store.OnlineCount(w.ctx, w.space)
+				w.must(err)
+				same(w, "counted after "+by, count, 1)
+				same(w, "online after "+by, w.record(alice).Online, true)
+				same(w, "attached after "+by, w.record(alice).Attached, false)
+				w.advance(w.limits.OnlineWindow)
+				w.must(w.store.RenewLease(w.ctx, w.space, "n1"))
+				same(w, "online once nothing is heard after "+by, w.record(alice).Online, false)
+			}
+			closed()
+			w.notes(store.Notes{Seen: []c3po.AgentID{alice}})
+			isBack("a note")
+			closed()
+			w.notes(store.Notes{Late: []store.LateNote{{Agent: alice, Ago: time.Millisecond}}})
+			same(w, "online after a note of a call before it closed", w.record(alice).Online, false)
+			same(w, "attached after that", w.record(alice).Attached, true)
+			w.advance(time.Second)
+			w.notes(store.Notes{Late: []store.LateNote{{Agent: alice, Ago: time.Millisecond}}})
+			isBack("a note of an earlier call")
+			closed()
+			w.must(w.store.Attach(w.ctx, w.space, alice, "n1", ""))
+			w.enter(alice)
+			isBack("a call between two waits of its host")
+		}},
 		{"an agent whose node died is offline until it is seen again", nil, func(w *testStore) {
 			w.enter(alice)
 			w.attach(alice, "n1")

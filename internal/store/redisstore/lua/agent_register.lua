@@ -117,7 +117,7 @@ elseif changed then
   if holds ~= '' then redis.call('HSET', agent, 'ousted', with_ousted(redis.call('HGET', agent, 'ousted'), holds)) end
 end
 -- Of a closed session its host is attached, until the agent is heard of again.
-if node ~= '' and (changed or not is_attached(node, nodes, now) or redis.call('HGET', agent, 'state') == 'closed') then
+if node ~= '' and (changed or not is_attached(node, nodes, now) or redis.call('HEXISTS', agent, 'gone') == 1) then
   redis.call('ZREM', attached, node .. ' ' .. name)
   redis.call('HDEL', agent, 'node')
   node = ''

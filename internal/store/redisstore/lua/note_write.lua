@@ -23,12 +23,14 @@ for _, call in ipairs(calls) do
   if r[1] and (ago == 0 or at > amount(r[1])) then
     redis.call('HSET', agent, 'seen', whole(at))
     redis.call('ZADD', heard, whole(lived), id)
-    if r[2] and r[2] ~= '' and not is_attached(r[2], nodes, now) then
+    local back = r[3] and at - amount(r[3]) > LATE
+    -- A dead node has no say, nor has the host that was attached in place of a closed session.
+    if r[2] and r[2] ~= '' and (back or not is_attached(r[2], nodes, now)) then
       redis.call('ZREM', attached, r[2] .. ' ' .. id)
       redis.call('HDEL', agent, 'node')
       r[2] = nil
     end
-    if r[3] and at - amount(r[3]) > LATE then
+    if back then
       redis.call('HDEL', agent, 'gone')
       r[3] = nil
     end
