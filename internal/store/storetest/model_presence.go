@@ -83,7 +83,10 @@ func (m *Model) EndLease(_ context.Context, name c3po.Space, node string) error 
 	delete(sp.leases, node)
 	for _, a := range sp.agents {
 		if a.node == node && a.goneAt.IsZero() {
-			a.node, a.lastKnown, a.seen = "", sp.books.Lived, m.now()
+			a.node, a.lastKnown = "", sp.books.Lived
+			if now := m.now(); now.After(a.seen) {
+				a.seen = now
+			}
 		}
 	}
 	return nil

@@ -242,6 +242,10 @@ func presencePromises() []promise {
 			same(w, "alice", w.record(alice).Attached, false)
 			same(w, "bob", w.record(bob).Attached, false)
 			same(w, "carol", w.record(carol).Attached, true)
+			seen := w.record(carol).Seen
+			w.advance(-time.Hour)
+			w.must(w.store.EndLease(w.ctx, w.space, "n2"))
+			same(w, "carol was seen, whatever the clock says by now", w.record(carol).Seen, seen)
 		}},
 		{"attaching brings back who unregistered", nil, func(w *testStore) {
 			w.enter(alice)
