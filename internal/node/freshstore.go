@@ -9,8 +9,8 @@ import (
 )
 
 // A FreshStore is the store plus what this node knows sooner about agents: that they have
-// called here or wait here no longer, which the store hears later, and that their processes
-// are watched here.
+// called here or wait here no longer, which the store hears later, that they wait here
+// whatever its clock says, and that their processes are watched here.
 // All records are read through it, so no reader has to remember.
 type FreshStore struct {
 	store.Store
@@ -28,6 +28,12 @@ func NewFreshStore(kept store.Store, calls *LastCalls, presence *Presence, watch
 // before that.
 func (s FreshStore) Correct(space c3po.Space, r store.Record) store.Record {
 	r.Watched = r.Profile.PID > 0 && s.watches(space, r.ID, r.Profile.PID, r.Profile.PIDStart)
+	if !r.Attached && !r.Online {
+		// For a session that has ended, its host may wait.
+		if state, since, waits := s.presence.here(space, r.ID); waits && r.Left == (state == c3po.SessionClosed) {
+			r.Attached, r.Online, r.Node, r.State, r.StateAt = true, !r.Left, s.presence.node, state, since.UTC()
+		}
+	}
 	if r.Left {
 		return r
 	}

@@ -36,6 +36,9 @@ func (held *attachment) settle() (changed bool) {
 	if state == held.state {
 		return false
 	}
+	if !slices.Contains(state.Alike(), held.state) {
+		held.since = time.Now()
+	}
 	held.state, held.stored = state, false
 	return true
 }

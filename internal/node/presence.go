@@ -49,6 +49,13 @@ type Presence struct {
 	over   []departure
 	poke   chan struct{} // nothing waits for somebody any more, or may soon not: look
 	leases map[c3po.Space]*lease
+
+	// wall is the time on this machine's clock. It was ahead by so much of the time that has
+	// passed for this process since it began.
+	wall   func() time.Time
+	began  time.Time
+	ahead  time.Duration
+	jumped chan struct{} // renew all leases now
 }
 
 type agentKey struct {
@@ -72,6 +79,7 @@ type attachment struct {
 	turn   chan struct{}
 	stored bool // the store has the agent at this node, in this state
 	state  c3po.SessionState
+	since  time.Time
 }
 
 type departure struct {
@@ -89,6 +97,7 @@ func NewPresence(store store.Store, log *slog.Logger, node string, length time.D
 	return &Presence{
 		store: store, log: log, node: node, lease: length, stopped: stopped,
 		attached: map[agentKey]*attachment{}, poke: make(chan struct{}, 1), leases: map[c3po.Space]*lease{},
+		wall: func() time.Time { return time.Now().Round(0) }, began: time.Now(), jumped: make(chan struct{}, 1),
 	}
 }
 
@@ -133,7 +142,7 @@ func (p *Presence) write(ctx context.Context, key agentKey, held *attachment) {
 	if stored {
 		return
 	}
-	if p.leaseIsDue(key.space) {
+	if p.leaseIsDue(key.space, p.renewEvery()) {
 		p.renew(ctx, key.space)
 	}
 	if err := p.store.Attach(ctx, key.space, key.id, p.node, state); err != nil {
@@ -227,6 +236,7 @@ func (p *Presence) RunDetaches(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
+			p.lookAtClock()
 			p.lookAtProcesses(time.Now())
 		case <-due:
 		case <-p.poke:

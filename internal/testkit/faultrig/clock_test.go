@@ -1,6 +1,7 @@
 package faultrig_test
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"sync/atomic"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/client"
 	"github.com/c3po-dev/c3po/internal/server"
 	"github.com/c3po-dev/c3po/internal/testkit/faultrig"
 	"github.com/c3po-dev/c3po/internal/testkit/redistest"
@@ -65,6 +67,43 @@ func TestAClockThatJumpsExpiresAndReordersNothing(t *testing.T) {
 	verdict.Size = fmt.Sprintf("%d sends", sent)
 	verdict.Faults = fmt.Sprintf("%d jumps each of %v and back, of the clock of Redis and of one injected", rounds, jumps())
 	verdict.Record(t)
+}
+
+// Leases end by Redis' clock. A coordinator's next renewal may be 24 seconds away.
+func TestAClockThatJumpsTakesNobodyWhoWaitsForOffline(t *testing.T) {
+	t.Parallel()
+	redis := faultrig.NewClocked(t)
+	limits := noLimits()
+	limits.NodeLease = 10 * time.Minute // so that no renewal is due while this test runs
+	url, other := inProcess(t, server.Config{RedisURL: redis.URL(), Limits: limits}), inProcess(t, server.Config{RedisURL: redis.URL(), Limits: limits})
+	ann, eve := agent(t, url, "ann"), agent(t, other, "eve")
+	shown := func(id string, to *client.Client) c3po.Reachability {
+		t.Helper()
+		got, err := to.GetAgentStatus(t.Context(), c3po.AgentInput{AgentID: id})
+		if err != nil && !errors.Is(err, c3po.AgentNotFound) {
+			t.Fatal(err)
+		}
+		return got.Reachability
+	}
+	bob, carl := agent(t, url, "bob"), agent(t, url, "carl")
+	asked, err := carl.SendMessage(t.Context(), c3po.SendInput{Target: "ann", Message: "Which host?"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() { _, _ = bob.WaitForMessage(t.Context(), c3po.WaitInput{Timeout: 600}) }()
+	// Mail does not end this wait, so that it lasts longer than the sending.
+	go func() { _, _ = carl.WaitForMessage(t.Context(), c3po.WaitInput{Timeout: 600, MessageID: asked.ID}) }()
+	eventually(t, "both wait", func() bool { return shown("bob", eve) == c3po.ReachNow && shown("carl", eve) == c3po.ReachNextStep })
+	redis.Move(3 * time.Hour)
+	if got := shown("bob", ann); got != c3po.ReachNow {
+		t.Errorf("after three hours bob, who waits, is %s", got)
+	}
+	eventually(t, "the other coordinator knows too", func() bool { return shown("bob", ann) == shown("bob", eve) })
+	redis.Move(48 * time.Hour)
+	receipt, err := ann.SendMessage(t.Context(), c3po.SendInput{Target: "carl", Message: "Which port?"})
+	if err != nil || receipt.Reachability != c3po.ReachNextStep {
+		t.Errorf("after two days the receipt of mail to carl, who waits, says %s, %v", receipt.Reachability, err)
+	}
 }
 
 func jumps() []time.Duration {
