@@ -26,7 +26,7 @@ const (
 )
 
 func TestMain(m *testing.M) {
-	serve := map[string]func(folder string) error{"nats": serveNATS, "mcp": serveMCP}[os.Getenv(peerName)]
+	serve := map[string]func(folder string) error{syncedNATS: serveNATS, defaultNATS: serveNATS, "mcp": serveMCP}[os.Getenv(peerName)]
 	if serve == nil {
 		os.Exit(m.Run())
 	}
@@ -99,7 +99,7 @@ func TestSideBySide(t *testing.T) {
 	for _, concurrency := range []int{1, faultrig.Size(8, 64), faultrig.Size(16, 256)} {
 		report, err := bench.Run(t.Context(), bench.Config{
 			Scenario: bench.Deliver, Length: length, Concurrency: concurrency, Program: program,
-			Peers: []bench.Peer{{Name: "nats", Start: startNATS}, {Name: "plain-mcp", Start: startMCP}},
+			Peers: []bench.Peer{peerNATS(syncedNATS), peerNATS(defaultNATS), {Name: "plain-mcp", Start: startMCP}},
 		})
 		if err != nil {
 			t.Fatal(err)
