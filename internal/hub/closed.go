@@ -32,6 +32,7 @@ func (me *identity) enterForClosed(ctx context.Context) error {
 	if len(records) == 0 {
 		return store.RefuseNoAgent(me.caller.ID)
 	}
+	me.place = records[0].Node
 	me.actAs(binding{id: records[0].ID, epoch: records[0].Epoch})
 	return nil
 }

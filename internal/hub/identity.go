@@ -20,6 +20,7 @@ type identity struct {
 	id     c3po.AgentID
 	epoch  int64
 	notice string // the id is not the one that was asked for, in words
+	place  string // the node the store has the caller at, as far as a wait has seen
 	// rejoined is how often the caller was renamed while it called, and entered anew.
 	rejoined int
 }

@@ -22,7 +22,6 @@ type inbox struct {
 	handedPosts []store.PostServedNote
 	rooms       []c3po.AgentID    // addresses a wait of the caller listens to
 	state       c3po.SessionState // of the session that a wait of the caller is for
-	place       string            // the node the store has the caller at, as far as a wait has seen
 }
 
 // GetMessages reads the caller's unacked mail and takes nothing away from it.

@@ -128,6 +128,9 @@ func (box *inbox) await(ctx context.Context, timeout time.Duration, queues []c3p
 		}
 		select {
 		case <-waiter.Signals():
+			if box.state == c3po.SessionClosed {
+				box.hub.presence.Moved(box.space, box.id) // perhaps a run of the agent has come or gone
+			}
 		case <-lapsed:
 		case <-recheck:
 		case <-deadline.C:

@@ -80,6 +80,7 @@ type attachment struct {
 	stored bool // the store has the agent at this node, in this state
 	state  c3po.SessionState
 	since  time.Time
+	tries  bool // it is in leaving only to be stored again
 }
 
 type departure struct {
@@ -117,8 +118,9 @@ func (p *Presence) Attach(ctx context.Context, space c3po.Space, id c3po.AgentID
 		}
 		p.leases[space].agents++
 	}
-	// After a wait that brought mail it may have waited elsewhere, however short the gap.
-	if len(held.waits) == 0 && (time.Since(held.left) >= slice || held.over && place != p.node) {
+	// After a wait that brought mail it may have waited elsewhere, however short the gap. For
+	// a closed session its host waits, and another may have had its name meanwhile.
+	if len(held.waits) == 0 && (time.Since(held.left) >= slice || (held.over || by.State == c3po.SessionClosed) && place != p.node) {
 		held.stored = false
 	}
 	held.waits = append(held.waits, by)
@@ -147,6 +149,9 @@ func (p *Presence) write(ctx context.Context, key agentKey, held *attachment) {
 	}
 	if err := p.store.Attach(ctx, key.space, key.id, p.node, state); err != nil {
 		p.log.DebugContext(ctx, "agent is not attached", "space", key.space, "agent", key.id, "err", err)
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.tryAgain(key, held)
 		return
 	}
 	p.mu.Lock()
@@ -158,27 +163,6 @@ func (p *Presence) isStored(held *attachment) (stored bool, state c3po.SessionSt
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return held.stored, held.state
-}
-
-// Moved says that the store may have let go of the agent: it was registered anew or
-// unregistered. Its next wait is recorded again.
-func (p *Presence) Moved(space c3po.Space, id c3po.AgentID) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if held := p.attached[agentKey{space, id}]; held != nil {
-		held.stored = false
-	}
-}
-
-// DropSpace is moved for every agent of a space.
-func (p *Presence) DropSpace(space c3po.Space) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for key, held := range p.attached {
-		if key.space == space {
-			held.stored = false
-		}
-	}
 }
 
 func (p *Presence) leave(key agentKey, held *attachment, by Wait, over, hungUp bool) {
@@ -276,10 +260,16 @@ func (p *Presence) takeDeparted(now time.Time) (gone, changed []agentKey) {
 	defer p.mu.Unlock()
 	n := 0
 	for ; n < len(p.leaving) && !p.leaving[n].due.After(now); n++ {
-		if p.isGone(p.leaving[n].agentKey, now) {
-			gone = append(gone, p.leaving[n].agentKey)
-		} else if held := p.attached[p.leaving[n].agentKey]; held != nil && (len(held.waits) > 0 || len(held.halted) > 0) && !held.stored {
-			changed = append(changed, p.leaving[n].agentKey)
+		key := p.leaving[n].agentKey
+		held := p.attached[key]
+		if held == nil {
+			continue
+		}
+		held.tries = false
+		if p.isGone(key, now) {
+			gone = append(gone, key)
+		} else if (len(held.waits) > 0 || len(held.halted) > 0) && !held.stored {
+			changed = append(changed, key)
 		}
 	}
 	p.leaving = without(p.leaving, n)

@@ -1,0 +1,83 @@
+package hub_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/c3po-dev/c3po"
+)
+
+// soon is how long after the last word of another run mail starts the session again.
+const soon = 5 * time.Second
+
+func TestMailStartsAClosedSessionAgainOnceAnotherRunOfItsNameHasEnded(t *testing.T) {
+	for name, use := range map[string]struct {
+		calls  func(t *testing.T, here, other *testHub)
+		silent time.Duration // until nothing is heard of the caller
+	}{
+		"a run on its coordinator that leaves": {func(t *testing.T, here, _ *testHub) {
+			must(here.asRun("bob", "r2").Ping(t.Context(), c3po.None{}))(t)
+			same(t, "status while it calls", here.agent("bob").Status, c3po.Online)
+			pass(10 * time.Second)
+			must(here.asRun("bob", "r2").Unregister(t.Context(), c3po.None{}))(t)
+		}, 0},
+		"a run on another coordinator that leaves": {func(t *testing.T, _, other *testHub) {
+			must(other.asRun("bob", "r2").Ping(t.Context(), c3po.None{}))(t)
+			pass(10 * time.Second)
+			must(other.asRun("bob", "r2").Unregister(t.Context(), c3po.None{}))(t)
+		}, 0},
+		"a script that falls silent": {func(t *testing.T, here, _ *testHub) {
+			for range 20 {
+				must(here.as("bob").Ping(t.Context(), c3po.None{}))(t)
+				pass(10 * time.Second)
+				same(t, "status while it calls", here.agent("bob").Status, c3po.Online)
+			}
+			must(here.as("bob").Ping(t.Context(), c3po.None{}))(t)
+		}, c3po.DefaultLimits().OnlineWindow},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T) {
+				here := build(t)
+				other := here.neighbour()
+				here.enter("bob")
+				must(here.as("bob").Unregister(t.Context(), c3po.None{}))(t)
+				ctx, hangUp := context.WithCancel(t.Context())
+				defer hangUp()
+				go here.as("bob").Pending(ctx, c3po.PendingInput{Timeout: 3600, State: c3po.SessionClosed})
+				pass(time.Minute)
+				use.calls(t, here, other)
+				pass(use.silent + soon)
+				for _, at := range []*testHub{here, other} {
+					same(t, "reachability", at.agent("bob").Reachability, c3po.ReachStarts)
+					same(t, "status", at.agent("bob").Status, c3po.Offline)
+				}
+				before := here.calls.of("Attach")
+				pass(10 * time.Minute)
+				same(t, "writes for a session that stays closed", here.calls.of("Attach")-before, 0)
+			})
+		})
+	}
+}
+
+// The coordinator where its host waits hears nothing of an anonymous call elsewhere.
+func TestTheNextSliceOfAWaitForAClosedSessionFindsThatAnotherHadItsName(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		here := build(t)
+		other := here.neighbour()
+		here.enter("bob")
+		must(here.as("bob").Unregister(t.Context(), c3po.None{}))(t)
+		ctx, hangUp := context.WithCancel(t.Context())
+		defer hangUp()
+		go func() {
+			for ctx.Err() == nil {
+				_, _ = here.as("bob").Pending(ctx, c3po.PendingInput{Timeout: 50, State: c3po.SessionClosed})
+			}
+		}()
+		pass(75 * time.Second)
+		same(t, "writes for two slices", here.calls.of("Attach"), 1)
+		must(other.as("bob").Ping(t.Context(), c3po.None{}))(t)
+		pass(c3po.DefaultLimits().OnlineWindow + 50*time.Second + soon)
+		same(t, "reachability", other.agent("bob").Reachability, c3po.ReachStarts)
+	})
+}

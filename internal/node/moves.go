@@ -1,0 +1,40 @@
+package node
+
+import (
+	"time"
+
+	"github.com/c3po-dev/c3po"
+)
+
+// Moved says that the store may have let go of the agent: it was registered anew or
+// unregistered. Its next wait is recorded again; for a closed session this one is.
+func (p *Presence) Moved(space c3po.Space, id c3po.AgentID) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	key := agentKey{space, id}
+	if held := p.attached[key]; held != nil {
+		held.stored = false
+		p.tryAgain(key, held)
+	}
+}
+
+// tryAgain has the host of a closed session recorded again before its next wait. It waits on
+// while another run has the name, and nothing says when that one falls silent. It is called
+// with the lock held.
+func (p *Presence) tryAgain(key agentKey, held *attachment) {
+	if held.state == c3po.SessionClosed && len(held.waits) > 0 && !held.tries {
+		held.tries = true
+		p.leaving = append(p.leaving, departure{key, time.Now().Add(linger)})
+	}
+}
+
+// DropSpace is moved for every agent of a space.
+func (p *Presence) DropSpace(space c3po.Space) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for key, held := range p.attached {
+		if key.space == space {
+			held.stored = false
+		}
+	}
+}
