@@ -59,7 +59,7 @@ func (d *comparison) compareFiles(a *comparedSpace) {
 		d.done("trim files", func(s store.Store) error { return s.TrimFiles(d.ctx, a.space) })
 	}
 	_, _ = both(d, "files", func(s store.Store) (page filePage, err error) {
-		page.files, page.book, err = s.Files(d.ctx, a.space, 0, 100)
+		page.Files, page.Book, err = s.Files(d.ctx, a.space, 0, 100)
 		return page, err
 	})
 	for _, in := range a.files {
@@ -72,8 +72,8 @@ func (d *comparison) compareFiles(a *comparedSpace) {
 
 // A filePage is what Files answers.
 type filePage struct {
-	files []store.FileRecord
-	book  store.FileBook
+	Files []store.FileRecord
+	Book  store.FileBook
 }
 
 // files of a space as redisstore keeps them.

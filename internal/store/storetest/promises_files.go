@@ -178,6 +178,16 @@ func filePromises() []promise {
 			w.sweepFiles(w.limits.FileLife)
 			w.holds("without any", file.ID, false)
 		}},
+		{"a file that both a note to oneself and the word that hands it over carry is held by all three", nil, func(w *testStore) {
+			w.enter(alice, bob)
+			file := w.upload(alice, "notes.txt", 100)
+			question := w.sendFiles(alice, alice, "what was left to do?", file)
+			over := answer(alice, question, "bob does the rest")
+			over.Status, over.HandedTo, over.Attachments = c3po.ReplyHandedOver, bob, []c3po.Attachment{file}
+			stored, err := w.store.Reply(w.ctx, w.space, over)
+			w.must(err)
+			same(w, "its messages", w.file(file.ID).Messages, []c3po.MessageID{question, stored.Message.ID, stored.MovedTo})
+		}},
 		{"a file goes on with a message that is handed over", nil, func(w *testStore) {
 			w.enter(alice, bob, carol)
 			file := w.upload(alice, "a", 10)

@@ -38,12 +38,15 @@ local function attachable(ids)
   return rows
 end
 
--- carried gives the rows of those files of a message that are still there.
-local function carried_by(ids)
-  local rows, found = {}, {}
+-- carried_by gives the rows of those files of a message that are still there. A file that
+-- another message of the step carries too has one row, so that it gets both.
+local function carried_by(ids, others, of_others)
+  local rows, found, known, listed = {}, {}, {}, {}
+  for i, id in ipairs(others) do known[id] = of_others[i] end
   for _, id in ipairs(ids) do
-    local row = filed(redis.call('HGET', files, id))
-    if row then
+    local row = known[id] or filed(redis.call('HGET', files, id))
+    if row and not listed[id] then
+      listed[id] = true
       table.insert(rows, row)
       table.insert(found, id)
     end

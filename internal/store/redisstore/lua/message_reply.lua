@@ -33,7 +33,7 @@ end
 if unpaid then return { 'unpaid' } end
 local carried, missing = attachable(attach)
 if not carried then return { 'no_file', missing } end
-local moving_files, moving_ids = carried_by(handed_files)
+local moving_files, moving_ids = carried_by(handed_files, attach, carried)
 
 local raw = redis.call('HGET', own.fact, hex)
 local question = editable(raw)
