@@ -157,10 +157,7 @@ func texts(t *testing.T, shown map[string]string) []string {
 	t.Helper()
 	var all []string
 	for _, raw := range slices.Sorted(maps.Keys(shown)) {
-		var m c3po.Message
-		if err := json.Unmarshal([]byte(shown[raw]), &m); err != nil {
-			t.Fatal(err)
-		}
+		m := parsed(t, shown[raw])
 		all = append(all, fmt.Sprintf("%s: %s %s %s %t", m.FromAgent, m.Kind, m.Text(), m.Context, m.BodyGone))
 	}
 	slices.Sort(all)
