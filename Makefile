@@ -17,7 +17,7 @@ SEED      ?= random
 DIVERGE   := ./internal/store/redisstore -run TestRedisNeverDivergesFromTheModel
 
 .DEFAULT_GOAL := help
-.PHONY: record help build image web recording pictures web-e2e web-scale site site-e2e docs quick check fmt vet lint security secrets tidy test race drivers engines sbom diverge conformance a2a-e2e otel-e2e claude-e2e clients-e2e deploy-e2e runner-e2e attack fuzz torture torture-long torture-bites scale bench peers growth run
+.PHONY: record help build image web recording pictures web-e2e web-scale site site-e2e docs quick check fmt vet lint security secrets tidy test race race-scripts drivers engines sbom diverge conformance a2a-e2e otel-e2e claude-e2e clients-e2e deploy-e2e runner-e2e attack fuzz torture torture-long torture-bites scale bench peers growth run
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -142,8 +142,16 @@ built:
 drivers: ## the tests that drive real processes and measure them
 	$(PATIENTLY) $(TEST) -p 1 $(TESTFLAGS) $$($(GO) list ./... | grep -E '/($(DRIVERS))')
 
+# Its scripts start the program thousands of times, and each start takes more than three
+# times as long with the race detector. Every night they run with it all the same.
+SCRIPTS   := internal/cli$$
+
 race: ## the tests in one process, with the race detector
-	$(PATIENTLY) $(TEST) -race $(TESTFLAGS) $$($(GO) list ./... | grep -Ev '/($(DRIVERS))')
+	$(PATIENTLY) $(TEST) -race $(TESTFLAGS) $$($(GO) list ./... | grep -Ev '/($(DRIVERS)|$(SCRIPTS))')
+	$(PATIENTLY) $(TEST) $(TESTFLAGS) ./internal/cli
+
+race-scripts: built ## the scripts of the command line, with the race detector
+	$(TEST) -race $(TESTFLAGS) ./internal/cli
 
 diverge: ## Redis against the model: CHECKS random sequences
 	$(GO) test -count=1 -timeout 10h $(DIVERGE) -rapid.checks=$(CHECKS)
