@@ -96,6 +96,21 @@ func TestASessionProcessThatWasOnlyStartedRegistersNobody(t *testing.T) {
 	}
 }
 
+// A client may start its session process anew, and tells nobody again that a session began.
+//
+// Claims: A5
+func TestASessionWhoseProcessIsStartedAnewIsThereAgainAsSoonAsItsMonitorIs(t *testing.T) {
+	t.Parallel()
+	c := coordinator(t)
+	before := start(t, c.URL(), "box:1:1")
+	before.prompt()
+	before.hangUp()
+	r := start(t, c.URL(), "box:1:1")
+	eventually(t, "the first has left", func() bool { return r.agents()["api"].Status == c3po.Offline })
+	r.monitor()
+	eventually(t, "it is there again", func() bool { return r.agents()["api"].Status == c3po.Online })
+}
+
 // Claims: A5, D2
 func TestAHookMakesTheAgentAttachedAndTheEndOfTheClientOffline(t *testing.T) {
 	t.Parallel()

@@ -22,6 +22,8 @@ const (
 	retryEvery = 500 * time.Millisecond
 	// requestTimeout is how long a process that connects may take to say what it wants.
 	requestTimeout = 5 * time.Second
+	// startTimeout is how long a session that has a monitor may take to say that it began.
+	startTimeout = 2 * time.Second
 )
 
 // A question is what another process of the run asks the session process, as one line.
@@ -128,6 +130,7 @@ func (s *Server) serveMonitor(ctx context.Context, connection net.Conn, reader *
 	lines := make(chan string, 8)
 	s.listen(lines, ofTurn)
 	defer s.unlisten(lines)
+	begun := time.After(startTimeout)
 	for {
 		select {
 		case line, open := <-lines:
@@ -137,11 +140,26 @@ func (s *Server) serveMonitor(ctx context.Context, connection net.Conn, reader *
 			if _, err := connection.Write([]byte(strings.ReplaceAll(line, "\n", lineBreak) + "\n")); err != nil {
 				return
 			}
+		case <-begun:
+			s.wantUnsaid()
 		case <-gone:
 			return
 		case <-ctx.Done():
 			return
 		}
+	}
+}
+
+// wantUnsaid makes the agent be there although no hook has said that its session began:
+// the client has killed that hook, or started the session process anew. A client that
+// runs a monitor has a session.
+func (s *Server) wantUnsaid() {
+	s.mu.Lock()
+	unsaid := s.wantedAt.IsZero()
+	s.wantedOff = s.wantedOff || unsaid && s.off()
+	s.mu.Unlock()
+	if unsaid && !s.off() {
+		s.want()
 	}
 }
 
