@@ -13,6 +13,7 @@ type Progress struct {
 	Ticket   c3po.Ticket
 	Question c3po.Message
 	Answer   *c3po.Message // once there is one
+	Mine     bool          // the caller asked it
 	Unacked  bool          // the answer is the caller's, and in its inbox
 	Holder   c3po.AgentID  // the agent that has the question; of a queue who has claimed it, empty if nobody has
 	// AsksPerson says that its holder has read it, has asked its user, and waits.
@@ -40,7 +41,7 @@ func (a *Actor) Progress(ctx context.Context, id c3po.MessageID) (Progress, erro
 	if !mine && !a.caller.SeesAll() {
 		return Progress{}, store.RefuseNoMessage(id) // who was asked reads it as mail
 	}
-	p := Progress{Ticket: ticket, Question: asked.Message, Holder: held.Message.ToAgent}
+	p := Progress{Ticket: ticket, Question: asked.Message, Mine: mine, Holder: held.Message.ToAgent}
 	p.Question.BodyGone = asked.BodyGone || asked.Corrupt
 	if p.Holder.Queue() != "" {
 		p.Holder = ""
