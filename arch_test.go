@@ -113,7 +113,7 @@ var mayImport = map[string][]string{
 	"internal/text/toolinput": {"internal/text/sanitise"},
 
 	"internal/transport":           {},
-	"internal/transport/a2a":       {".", "internal/auth", "internal/hub", "internal/transport/dialect"},
+	"internal/transport/a2a":       {".", "internal/auth", "internal/client/attempt", "internal/hub", "internal/person/notify", "internal/transport/dialect"},
 	"internal/transport/dialect":   {"."},
 	"internal/transport/mcpserver": {".", "internal/text/envelope", "internal/transport/dialect"},
 	"internal/transport/webhook":   {"."},

@@ -22,6 +22,8 @@ type exchange struct {
 	rpc   bool            // JSON-RPC, else HTTP+JSON
 	id    json.RawMessage // of the call
 	actor *hub.Actor
+	// caller is who the actor is.
+	caller c3po.Caller
 }
 
 // call does what a method is for. Target is the agent that the path names; empty at the
@@ -38,8 +40,8 @@ func (e *exchange) call(m method, target string, req request) {
 		e.cancel(req.params)
 	case subscribe:
 		e.resume(req.params)
-	case pushConfig:
-		e.refuse(noPush())
+	case setPush, getPush, listPushes, deletePush:
+		e.pushCall(m, req.params)
 	case extendedCard:
 		code := codeUnsupported
 		if e.v == v03 {
@@ -148,11 +150,13 @@ func noTask() *fault {
 
 // taken says that the caller has been given a task: its answer, if there is one, was
 // served, and is acked. The protocol knows no other word for that.
-func (e *exchange) taken(t task) {
-	e.actor.Delivered()
+func (e *exchange) taken(t task) { have(detached(e.r.Context()), e.actor, t) }
+
+func have(ctx context.Context, actor *hub.Actor, t task) {
+	actor.Delivered()
 	if t.Unacked && !t.Answer.ExpectsReply {
 		// It stays in the inbox if this fails, and nothing is lost by that.
-		_, _ = e.actor.AckMessages(detached(e.r.Context()), c3po.AckInput{MessageIDs: []c3po.MessageID{t.Answer.ID}})
+		_, _ = actor.AckMessages(ctx, c3po.AckInput{MessageIDs: []c3po.MessageID{t.Answer.ID}})
 	}
 }
 

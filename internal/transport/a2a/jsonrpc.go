@@ -184,7 +184,7 @@ func (s *server) serveRPC(w http.ResponseWriter, r *http.Request, at place) {
 		return
 	}
 	req, malformed := parseRequest(body)
-	e.id, e.actor = req.id, s.hub.As(caller)
+	e.id, e.actor, e.caller = req.id, s.hub.As(caller), caller
 	switch {
 	case malformed != nil:
 		e.refuse(malformed)
@@ -205,7 +205,10 @@ const (
 	listTasks     method = "list"
 	cancelTask    method = "cancel"
 	subscribe     method = "subscribe"
-	pushConfig    method = "push"
+	setPush       method = "set push"
+	getPush       method = "get push"
+	listPushes    method = "list pushes"
+	deletePush    method = "delete push"
 	extendedCard  method = "extended card"
 )
 
@@ -213,14 +216,14 @@ var methodNames = map[version]map[string]method{
 	v10: {
 		"SendMessage": sendMessage, "SendStreamingMessage": streamMessage, "GetTask": getTask, "ListTasks": listTasks,
 		"CancelTask": cancelTask, "SubscribeToTask": subscribe, "GetExtendedAgentCard": extendedCard,
-		"CreateTaskPushNotificationConfig": pushConfig, "GetTaskPushNotificationConfig": pushConfig,
-		"ListTaskPushNotificationConfigs": pushConfig, "DeleteTaskPushNotificationConfig": pushConfig,
+		"CreateTaskPushNotificationConfig": setPush, "GetTaskPushNotificationConfig": getPush,
+		"ListTaskPushNotificationConfigs": listPushes, "DeleteTaskPushNotificationConfig": deletePush,
 	},
 	v03: {
 		"message/send": sendMessage, "message/stream": streamMessage, "tasks/get": getTask, "tasks/cancel": cancelTask,
 		"tasks/resubscribe": subscribe, "agent/getAuthenticatedExtendedCard": extendedCard,
-		"tasks/pushNotificationConfig/set": pushConfig, "tasks/pushNotificationConfig/get": pushConfig,
-		"tasks/pushNotificationConfig/list": pushConfig, "tasks/pushNotificationConfig/delete": pushConfig,
+		"tasks/pushNotificationConfig/set": setPush, "tasks/pushNotificationConfig/get": getPush,
+		"tasks/pushNotificationConfig/list": listPushes, "tasks/pushNotificationConfig/delete": deletePush,
 	},
 }
 

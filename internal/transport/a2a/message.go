@@ -51,11 +51,12 @@ type (
 		MediaType string          `json:"mediaType"`
 	}
 	sendWishes struct {
-		ReturnImmediately bool            `json:"returnImmediately"`
-		Blocking          *bool           `json:"blocking"` // of 0.3, where it is the other way round
-		HistoryLength     *int            `json:"historyLength"`
-		Push              json.RawMessage `json:"taskPushNotificationConfig"`
-		PushBefore        json.RawMessage `json:"pushNotificationConfig"` // of 0.3
+		ReturnImmediately bool    `json:"returnImmediately"`
+		Blocking          *bool   `json:"blocking"` // of 0.3, where it is the other way round
+		HistoryLength     *int    `json:"historyLength"`
+		Push              *wanted `json:"taskPushNotificationConfig"`
+		PushBefore        *wanted `json:"pushNotificationConfig"` // of 0.3
+		tell              *telling
 	}
 )
 
@@ -95,8 +96,6 @@ func parseSend(v version, params json.RawMessage) (sendParams, c3po.SendInput, *
 		return in, c3po.SendInput{}, badParams(fmt.Sprintf("message.messageId has %d bytes, at most %d are allowed", len(m.MessageID), maxIDBytes), "Use a UUID.")
 	case m.Role != v.role("user"):
 		return in, c3po.SendInput{}, badParams("message.role is not "+v.role("user"), "A caller speaks as the user.")
-	case given(in.Configuration.Push) || given(in.Configuration.PushBefore):
-		return in, c3po.SendInput{}, noPush()
 	}
 	text, contentType, wrong := textOf(m.Parts)
 	if wrong != nil {
@@ -174,8 +173,4 @@ func textOf(parts []sentPart) (text, contentType string, wrong *fault) {
 		contentType = ""
 	}
 	return strings.Join(texts, "\n\n"), contentType, nil
-}
-
-func noPush() *fault {
-	return &fault{code: codeNoPush, message: "push notifications are not sent here", suggestion: "Subscribe to the task, or ask for it now and then."}
 }

@@ -38,7 +38,9 @@ type Config struct {
 	Auth    *auth.Keeper // says who makes a request
 	Version string       // of the program, which the cards show
 	Secure  bool         // callers reach it with https, also where a proxy encrypts
-	Log     *slog.Logger // silent if nil
+	// Pusher tells callers how their tasks go on, where they want that; nobody is told if nil.
+	Pusher *Pusher
+	Log    *slog.Logger // silent if nil
 }
 
 type server struct {
@@ -46,12 +48,13 @@ type server struct {
 	auth    *auth.Keeper
 	version string
 	secure  bool
+	pusher  *Pusher
 	log     *slog.Logger
 }
 
 // New makes the handler of everything below Prefix, and of WellKnown.
 func New(cfg Config) http.Handler {
-	s := &server{hub: cfg.Hub, auth: cfg.Auth, version: cfg.Version, secure: cfg.Secure, log: cfg.Log}
+	s := &server{hub: cfg.Hub, auth: cfg.Auth, version: cfg.Version, secure: cfg.Secure, pusher: cfg.Pusher, log: cfg.Log}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
