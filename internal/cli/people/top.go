@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/cli/agentside"
 	"github.com/c3po-dev/c3po/internal/cli/console"
 	"github.com/c3po-dev/c3po/internal/cli/mail"
 	"github.com/c3po-dev/c3po/internal/person/top"
@@ -86,6 +87,10 @@ func printTop(a *console.Console, w io.Writer, seen top.Snapshot) {
 	mail.PrintAgents(w, in, seen.Agents)
 	fmt.Fprintf(w, "\n%s\n", in.Bold("Open tickets"))
 	mail.PrintTickets(w, now, seen.Tickets)
+	if seen.Leases != nil {
+		fmt.Fprintf(w, "\n%s\n", in.Bold("Files being edited"))
+		agentside.PrintLeases(w, now, seen.Leases)
+	}
 	fmt.Fprintf(w, "\n%s\n", in.Bold("Flow"))
 	for _, e := range seen.Events {
 		mail.PrintEvent(w, in, e)

@@ -48,7 +48,7 @@ func (m *model) rowFacts() []string {
 	case letters:
 		return m.letterFacts(m.seen.letters[c.row])
 	case files:
-		return m.leaseFacts(m.seen.leases[c.row])
+		return m.leaseFacts(m.seen.Leases[c.row])
 	default:
 		return m.eventFacts(m.seen.Events[c.row])
 	}

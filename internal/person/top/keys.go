@@ -262,7 +262,7 @@ func (m *model) endLease() tea.Cmd {
 		m.mayNot()
 		return nil
 	}
-	lease := m.seen.leases[m.chosen[files].row]
+	lease := m.seen.Leases[m.chosen[files].row]
 	m.say("Ending the lease of "+inline(lease.Path)+"…", false)
 	return m.act(act{free: &lease})
 }

@@ -101,7 +101,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case seenMsg:
 		was := m.whole
 		m.whole, m.read, m.lostAt = Snapshot(msg), m.now(), time.Time{}
-		m.whole.Space, m.whole.Events, m.whole.rooms, m.whole.letters, m.whole.leases = was.Space, was.Events, was.rooms, was.letters, was.leases
+		m.whole.Space, m.whole.Events, m.whole.rooms, m.whole.letters, m.whole.Leases = was.Space, was.Events, was.rooms, was.letters, was.Leases
 		m.settle()
 		if m.mode == listing {
 			return m, m.readList()
@@ -204,7 +204,7 @@ func (s *Snapshot) rowsOf(p panel) int {
 	case letters:
 		return len(s.letters)
 	case files:
-		return len(s.leases)
+		return len(s.Leases)
 	default:
 		return len(s.Events)
 	}
@@ -224,7 +224,7 @@ func (m *model) name(p panel, row int) string {
 	case letters:
 		return string(m.seen.letters[row].ID)
 	case files:
-		return strconv.FormatInt(m.seen.leases[row].Number, 10)
+		return strconv.FormatInt(m.seen.Leases[row].Number, 10)
 	default:
 		e := m.seen.Events[row]
 		return c3po.EventCursor{Epoch: 1, Seq: e.Seq}.String()

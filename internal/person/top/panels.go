@@ -199,7 +199,7 @@ func (m *model) cells(p panel, i int) []string {
 		l := m.seen.letters[i]
 		return []string{inline(string(l.FromAgent)), m.whom(l.ToAgent), age(now, l.DiedAt), inline(l.Reason)}
 	case files:
-		l := m.seen.leases[i]
+		l := m.seen.Leases[i]
 		return []string{inline(l.Path), m.whom(l.Holder), age(now, l.Since), inline(l.Branch), inline(l.Task)}
 	default:
 		e := m.seen.Events[i]

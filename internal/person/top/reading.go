@@ -87,7 +87,7 @@ func (m *model) take(found foundMsg) {
 	case found.of == (lookup{list: letters}):
 		m.whole.letters = found.letters
 	case found.of == (lookup{list: files}):
-		m.whole.leases = found.leases
+		m.whole.Leases = found.leases
 	}
 	m.settle()
 }
@@ -176,7 +176,7 @@ func (s Snapshot) filtered(text string) Snapshot {
 	s.Events = kept(s.Events, func(e c3po.Event) bool { return has(string(e.ID), string(e.Agent), string(e.Room), string(e.Kind)) })
 	s.rooms = kept(s.rooms, func(r c3po.Room) bool { return has(string(r.Room), string(r.Creator)) })
 	s.letters = kept(s.letters, func(l c3po.Letter) bool { return has(string(l.FromAgent), string(l.ToAgent), l.Reason) })
-	s.leases = kept(s.leases, func(l c3po.Lease) bool { return has(l.Path, string(l.Holder), l.Repository, l.Task) })
+	s.Leases = kept(s.Leases, func(l c3po.Lease) bool { return has(l.Path, string(l.Holder), l.Repository, l.Task) })
 	return s
 }
 

@@ -127,7 +127,7 @@ func TestTheLeaseOfTheChosenFileIsEndedAndNoOther(t *testing.T) {
 		return c3po.Lease{Number: number, Repository: "app-1", Path: path, Holder: by, Since: at(time.Hour), Edited: at(time.Minute)}
 	}
 	s := two()
-	s.leases = []c3po.Lease{edited(3, "a.go", "api"), edited(2, "b.go", "web"), edited(1, "c.go", "api")}
+	s.Leases = []c3po.Lease{edited(3, "a.go", "api"), edited(2, "b.go", "web"), edited(1, "c.go", "api")}
 	var done []act
 	m := newModel(s, "", func() time.Time { return noon })
 	m.act = func(a act) tea.Cmd { done = append(done, a); return nil }
@@ -135,7 +135,11 @@ func TestTheLeaseOfTheChosenFileIsEndedAndNoOther(t *testing.T) {
 	if len(done) != 0 || !strings.Contains(shown(m), "Choose a file first") {
 		t.Fatalf("in another list: %+v\n%s", done, shown(m))
 	}
-	press(m, "7", "down", "x")
+	press(m, "7", "down")
+	if footer := m.footer(); !strings.Contains(footer, "x end lease") {
+		t.Errorf("the keys are %q", footer)
+	}
+	press(m, "x")
 	press(m, "/", "c", ".", "g", "o", "enter", "7", "x") // what a filter leaves is chosen among
 	var ended []int64
 	for _, a := range done {
@@ -149,7 +153,11 @@ func TestTheLeaseOfTheChosenFileIsEndedAndNoOther(t *testing.T) {
 	s.ReadOnly = true
 	m = newModel(s, "", func() time.Time { return noon })
 	m.act = func(a act) tea.Cmd { done = append(done, a); return nil }
-	press(m, "7", "x")
+	press(m, "7")
+	if footer := m.footer(); strings.Contains(footer, "x end lease") {
+		t.Errorf("the keys for who may only look are %q", footer)
+	}
+	press(m, "x")
 	if len(done) != len(ended) {
 		t.Errorf("who may only look ends a lease: %+v", done)
 	}

@@ -54,6 +54,9 @@ type Snapshot struct {
 	Tickets   []c3po.Ticket `json:"tickets"`   // open ones among agents, the oldest first
 	Events    []c3po.Event  `json:"events"`    // the latest, the oldest first
 	Waits     []Wait        `json:"-"`         // these and those that ask the person, in chains
+	// Leases say who edits which file, the latest first. They are read again when their list
+	// is in front, and left out if the coordinator doesn't tell them.
+	Leases []c3po.Lease `json:"leases,omitzero"`
 	// PasskeysEnd is when all passkeys are forgotten, if somebody asked for that.
 	PasskeysEnd time.Time `json:"passkeys_end,omitzero"`
 	// More says that there are more rows than were read.
@@ -61,7 +64,6 @@ type Snapshot struct {
 
 	rooms   []c3po.Room   // read when their list is in front
 	letters []c3po.Letter // likewise, the latest first
-	leases  []c3po.Lease  // likewise
 
 	at c3po.EventCursor
 }
@@ -97,6 +99,14 @@ func Look(ctx context.Context, source Source, which string) (Snapshot, error) {
 	}
 	s.Events = append([]c3po.Event{}, log.Events...)
 	if s.at, err = c3po.ParseEventCursor(log.At); err != nil {
+		return Snapshot{}, err
+	}
+	leases, err := source.LeaseList(ctx, c3po.LeaseListInput{})
+	switch {
+	case err == nil:
+		s.Leases = append([]c3po.Lease{}, leases.Leases...)
+	case errors.Is(err, c3po.Forbidden), errors.Is(err, c3po.InvalidRequest): // an older coordinator has none
+	default:
 		return Snapshot{}, err
 	}
 	return s, s.read(ctx, source, which)

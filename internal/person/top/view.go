@@ -173,6 +173,8 @@ func (m *model) keysNow() string {
 		keys += "Enter details  w write  p " + m.pauseWord() + "  "
 	case m.focus == waits && !m.seen.ReadOnly:
 		keys += "Enter read  w write  "
+	case m.focus == files && !m.seen.ReadOnly && m.rows(files) > 0:
+		keys += "Enter read  x end lease  "
 	case m.focus == waits, m.focus >= rooms:
 		keys += "Enter read  "
 	default:
