@@ -22,10 +22,10 @@ func comeAt(encrypted bool) int {
 }
 
 // Claims: A11, A14
-func TestACrowdWaitsInTheClear(t *testing.T) { crowdWaits(t, false, 28<<10) }
+func TestACrowdWaitsInTheClear(t *testing.T) { crowdWaits(t, false, 44<<10) }
 
 // Claims: A11, A14
-func TestACrowdWaitsOverTLS(t *testing.T) { crowdWaits(t, true, 60<<10) }
+func TestACrowdWaitsOverTLS(t *testing.T) { crowdWaits(t, true, 66<<10) }
 
 func crowdWaits(t *testing.T, encrypted bool, most int64) {
 	const nodes = 3

@@ -43,7 +43,7 @@ func TestManyWaitsCostLittleMemoryAndAHandfulOfConnections(t *testing.T) {
 	t.Logf("%d waits stand after %s", waits, time.Since(began).Round(time.Millisecond))
 
 	each := (faultrig.LowestResident(t, 3*time.Second, coordinator.PID())[0] - before) / int64(waits)
-	most := int64(28 << 10)
+	most := int64(40 << 10) // docs/operations/scale.md says what it is made of
 	if !faultrig.Torture() {
 		most = 56 << 10 // of few, what a process takes anyway is much
 	}
