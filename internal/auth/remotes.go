@@ -54,7 +54,7 @@ func (k *Keeper) AddRemote(ctx context.Context, caller c3po.Caller, in c3po.Remo
 	// The grant comes first: whoever dies in between leaves a remote that is claimed later,
 	// and no name that belongs to none.
 	if err := claim(ctx, Remote{KID: made.KID, Account: made.KID, Space: caller.Space, Agent: id, Card: in.URL, TokenEnv: in.TokenEnv}); err != nil {
-		if _, undo := k.store.Revoke(context.WithoutCancel(ctx), made.KID); undo != nil {
+		if undo := k.store.Discard(context.WithoutCancel(ctx), made.KID); undo != nil {
 			return c3po.Remote{}, undo
 		}
 		return c3po.Remote{}, err

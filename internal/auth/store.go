@@ -124,6 +124,8 @@ type Store interface {
 	Grants(ctx context.Context) ([]Grant, error)
 	// Revoke ends a grant for good. It reports whether there is one.
 	Revoke(ctx context.Context, kid string) (bool, error)
+	// Discard ends a grant that nobody was given, and forgets it.
+	Discard(ctx context.Context, kid string) error
 	// Changes names the grants that were put or revoked after a revision, and
 	// gives the present one. A negative revision asks for the present one alone.
 	Changes(ctx context.Context, after int64) (kids []string, revision int64, err error)

@@ -39,7 +39,7 @@ func RefuseNameTaken(id c3po.AgentID) *c3po.Error {
 // RefuseRemoteName is FORBIDDEN for the name of an agent of another system.
 func RefuseRemoteName(id c3po.AgentID) *c3po.Error {
 	return c3po.Errorf(c3po.Forbidden, "'%s' is an agent of another system, and nobody here acts as it", id).
-		Suggest("Choose another agent id.")
+		Suggest("Choose another agent id. What it is called here is changed by removing it and adding it again.")
 }
 
 // RefuseAllTaken is for a step whose candidates are all taken: INVALID_REQUEST, or

@@ -113,6 +113,12 @@ func (s *Store) Revoke(ctx context.Context, kid string) (bool, error) {
 	return err == nil && word(answer[0]) == "ok", err
 }
 
+// Discard implements auth.Store.
+func (s *Store) Discard(ctx context.Context, kid string) error {
+	_, err := s.run(ctx, "grant_revoke", noSpace, with{"grant": grantKey(kid), "kid": kid, "kept_ms": 0})
+	return err
+}
+
 // Changes implements auth.Store.
 func (s *Store) Changes(ctx context.Context, after int64) ([]string, int64, error) {
 	answer, err := s.run(ctx, "change_list", noSpace, with{"after": after})
