@@ -16,7 +16,7 @@ import (
 
 // matrixRows are the rows of the matrix: processes, networks, clocks, histories,
 // size, changes, agents, attackers, what the program is made of, and several coordinators over a cluster.
-var matrixRows = strings.Fields(`A1 A2 A3 A4 B1 B2 B3 B4 B5 B6 B7 C1 C2 C3 C4 C5 D1 E1 E2 F1 F2 F3 F4 G1 G2 H1 H2 H3 H4 H5
+var matrixRows = strings.Fields(`A1 A2 A3 A4 B1 B2 B3 B4 B5 B6 B7 C1 C2 C3 C4 C5 D1 E1 E2 F1 F2 F3 F4 G1 G2 H1 H2 H3 H4 H5 H6 H7
 	I1s I2s I3s I4s I5s I6s I7s I8s I9s I10s J S1 S2 S3 S4 S5 S6 S7 S8`)
 
 func TestEveryRowOfTheMatrixHasATestThatExists(t *testing.T) {

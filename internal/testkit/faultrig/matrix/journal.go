@@ -7,13 +7,16 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"sync"
 	"time"
 )
 
 // A Journal is a file that keeps what has run of one commit, so that a run that was
 // interrupted goes on where it stopped. It is lines of JSON: one for each time that
-// somebody began, and what `go test -json` and commands said since.
+// somebody began, and what `go test -json` and commands said since. Several may add
+// to it at once.
 type Journal struct {
+	adding  sync.Mutex
 	file    *os.File
 	commit  string
 	began   time.Time // the first time
@@ -79,6 +82,8 @@ func (j *Journal) read(name string) (known bool, err error) {
 
 // Add is that of the results, kept.
 func (j *Journal) Add(line string) (test string, ended *Result, err error) {
+	j.adding.Lock()
+	defer j.adding.Unlock()
 	test, ended = j.results.Add(line)
 	_, err = j.file.WriteString(line)
 	return test, ended, err

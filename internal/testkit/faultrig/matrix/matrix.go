@@ -15,6 +15,7 @@ type Entry struct {
 	Package string // of a test: "./internal/hub"
 	Test    string
 	Command string // for the shell, instead of a test
+	Alone   bool   // it measures, so nothing may run beside it
 }
 
 // Name is what the table calls the entry.
@@ -29,6 +30,7 @@ func (e Entry) Name() string {
 //
 //	B1 ./internal/testkit/faultrig TestNothingIsLost
 //	A3 $ make fuzz
+//	F1 alone ./internal/ops/bench TestSendsGoOnAtTheirRate
 //
 // sorted by row. Empty lines and those that begin with # say nothing.
 func Parse(text string) ([]Entry, error) {
@@ -47,7 +49,9 @@ func Parse(text string) ([]Entry, error) {
 		if n := len(entries); n > 0 && compareRows(entries[n-1].Row, entry.Row) > 0 {
 			return nil, fmt.Errorf("line %d: row %s stands after row %s", number, entry.Row, entries[n-1].Row)
 		}
-		if slices.Contains(entries, entry) {
+		if slices.ContainsFunc(entries, func(e Entry) bool {
+			return e.Row == entry.Row && e.Name() == entry.Name() && e.Package == entry.Package
+		}) {
 			return nil, fmt.Errorf("line %d: %s is there twice in row %s", number, entry.Name(), entry.Row)
 		}
 		entries = append(entries, entry)
@@ -56,14 +60,19 @@ func Parse(text string) ([]Entry, error) {
 }
 
 func parseLine(words []string) (Entry, error) {
-	switch {
-	case len(words) > 2 && words[1] == "$":
-		return Entry{Row: words[0], Command: strings.Join(words[2:], " ")}, nil
-	case len(words) == 3 && strings.HasPrefix(words[1], "./") && strings.HasPrefix(words[2], "Test"):
-		return Entry{Row: words[0], Package: words[1], Test: words[2]}, nil
-	default:
-		return Entry{}, fmt.Errorf("%q is neither ROW ./PACKAGE TestName nor ROW $ COMMAND", strings.Join(words, " "))
+	entry, what := Entry{Row: words[0]}, words[1:]
+	if len(what) > 0 && what[0] == "alone" {
+		entry.Alone, what = true, what[1:]
 	}
+	switch {
+	case len(what) > 1 && what[0] == "$":
+		entry.Command = strings.Join(what[1:], " ")
+	case len(what) == 2 && strings.HasPrefix(what[0], "./") && strings.HasPrefix(what[1], "Test"):
+		entry.Package, entry.Test = what[0], what[1]
+	default:
+		return Entry{}, fmt.Errorf("%q is neither ROW [alone] ./PACKAGE TestName nor ROW [alone] $ COMMAND", strings.Join(words, " "))
+	}
+	return entry, nil
 }
 
 // compareRows puts I2s before I10s, and J last.

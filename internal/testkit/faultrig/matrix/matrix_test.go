@@ -11,7 +11,7 @@ import (
 
 func TestALineIsATestOrACommandOfARow(t *testing.T) {
 	t.Parallel()
-	got, err := matrix.Parse("# what shows it\n\nA3 $ make fuzz\nB1 ./internal/testkit/faultrig TestIt\nI2s ./internal/server TestGate\nI10s ./x TestStorm\nJ $ a  b\n")
+	got, err := matrix.Parse("# what shows it\n\nA3 $ make fuzz\nB1 ./internal/testkit/faultrig TestIt\nI2s ./internal/server TestGate\nI10s alone ./x TestStorm\nJ alone $ a  b\n")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -19,8 +19,8 @@ func TestALineIsATestOrACommandOfARow(t *testing.T) {
 		{Row: "A3", Command: "make fuzz"},
 		{Row: "B1", Package: "./internal/testkit/faultrig", Test: "TestIt"},
 		{Row: "I2s", Package: "./internal/server", Test: "TestGate"},
-		{Row: "I10s", Package: "./x", Test: "TestStorm"},
-		{Row: "J", Command: "a b"},
+		{Row: "I10s", Package: "./x", Test: "TestStorm", Alone: true},
+		{Row: "J", Command: "a b", Alone: true},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -32,10 +32,12 @@ func TestALineThatSaysNeitherIsRefusedWithItsNumber(t *testing.T) {
 	for text, said := range map[string]string{
 		"B1 TestIt\n": "line 1: ",
 		"# it\nB1 internal/testkit/faultrig TestIt\n": "line 2: ",
-		"B1 ./x FuzzIt\n":                "neither",
-		"A3 $\n":                         "neither",
-		"B2 ./x TestIt\nB1 ./x TestIt\n": "row B1 stands after row B2",
-		"B1 ./x TestIt\nB1 ./x TestIt\n": "twice",
+		"B1 ./x FuzzIt\n":                      "neither",
+		"A3 $\n":                               "neither",
+		"A3 alone\n":                           "neither",
+		"B2 ./x TestIt\nB1 ./x TestIt\n":       "row B1 stands after row B2",
+		"B1 ./x TestIt\nB1 ./x TestIt\n":       "twice",
+		"B1 ./x TestIt\nB1 alone ./x TestIt\n": "twice",
 	} {
 		if _, err := matrix.Parse(text); err == nil || !strings.Contains(err.Error(), said) {
 			t.Errorf("%q: %v, want %q", text, err, said)

@@ -99,7 +99,7 @@ func (r *Results) Of(e Entry) Result {
 	if e.Command != "" {
 		found = r.commands[e.Command]
 	} else {
-		found = r.tests[testKey{importPath(e.Package), e.Test}]
+		found = r.tests[testKey{ImportPath(e.Package), e.Test}]
 	}
 	if found == nil || found.End == "" {
 		return Result{End: Missing}
@@ -109,7 +109,7 @@ func (r *Results) Of(e Entry) Result {
 
 const module = "github.com/c3po-dev/c3po"
 
-func importPath(folder string) string { return module + strings.TrimPrefix(folder, ".") }
+func ImportPath(folder string) string { return module + strings.TrimPrefix(folder, ".") }
 
 func (r *Results) of(key testKey) *Result {
 	if r.tests == nil {

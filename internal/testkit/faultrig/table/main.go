@@ -42,7 +42,7 @@ func main() {
 func table(ctx context.Context) (holds bool, err error) {
 	file := flag.String("matrix", "testdata/matrix.txt", "the `file` that names the tests of each row")
 	rows := flag.String("rows", "", "run these `rows` only: B1,B2, or B for all that begin so")
-	most := flag.Duration("timeout", time.Hour, "how long the tests of one package may take")
+	most := flag.Duration("timeout", time.Hour, "how long one test may take")
 	journal := flag.String("journal", "bin/torture.jsonl", "the `file` that keeps what has passed of this commit")
 	flag.Parse()
 
@@ -94,12 +94,13 @@ func run(ctx context.Context, entries []matrix.Entry, results *matrix.Results, n
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return err
 	}
-	journal, err := matrix.Open(name, commit, time.Now(), results)
+	began := time.Now()
+	journal, err := matrix.Open(name, commit, began, results)
 	if err != nil {
 		return err
 	}
 	defer func() {
-		fmt.Printf("\n%s\n", journal)
+		fmt.Printf("\n%s; this piece took %s\n", journal, time.Since(began).Round(time.Second))
 		err = errors.Join(err, journal.Close())
 	}()
 	return runner{results: results, journal: journal, most: most}.run(ctx, entries)

@@ -2,60 +2,132 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
-	"slices"
+	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/c3po-dev/c3po/internal/testkit/faultrig/matrix"
 )
 
-// A runner runs entries one package after the other: two of them at once would
-// take each other's time.
+// A runner runs each test in a process of its own, so that none is measured by what
+// another has left behind. Tests run one after the other, and so do commands beside
+// them: most of either is waiting. What measures runs alone, when the rest has ended.
 type runner struct {
 	results *matrix.Results
 	journal *matrix.Journal
 	most    time.Duration
+	folder  string // of the programs that the tests of a package are built into
 }
 
 // run returns an error only if it could not run; what failed is in the results. What
 // has passed before, by the journal, is not run again.
-func (r runner) run(ctx context.Context, entries []matrix.Entry) error {
-	var folders, commands []string
-	tests := map[string][]string{}
-	for _, e := range entries {
+func (r runner) run(ctx context.Context, entries []matrix.Entry) (err error) {
+	if r.folder, err = os.MkdirTemp("", "c3po-torture-"); err != nil {
+		return err
+	}
+	defer os.RemoveAll(r.folder)
+	var tests, commands, alone []matrix.Entry
+	for _, e := range r.missing(entries) {
 		switch {
-		case r.results.Of(e).End == matrix.Passed:
-		case e.Command != "" && !slices.Contains(commands, e.Command):
-			commands = append(commands, e.Command)
-		case e.Command == "" && len(tests[e.Package]) == 0:
-			folders = append(folders, e.Package)
-			fallthrough
-		case e.Command == "" && !slices.Contains(tests[e.Package], e.Test):
-			tests[e.Package] = append(tests[e.Package], e.Test)
+		case e.Alone:
+			alone = append(alone, e)
+		case e.Command != "":
+			commands = append(commands, e)
+		default:
+			tests = append(tests, e)
 		}
 	}
-	for _, folder := range folders {
-		if err := r.tests(ctx, folder, tests[folder]); err != nil {
-			return err
+	if err := r.build(ctx, append(tests, alone...)); err != nil {
+		return err
+	}
+	if err := r.atOnce(ctx, tests, commands); err != nil {
+		return err
+	}
+	return r.each(ctx, alone)
+}
+
+// missing are the entries that have not passed, each test and command once, alone if
+// one of its rows says so.
+func (r runner) missing(entries []matrix.Entry) []matrix.Entry {
+	var missing []matrix.Entry
+	places := map[string]int{}
+	for _, e := range entries {
+		if r.results.Of(e).End == matrix.Passed {
+			continue
+		}
+		key := e.Package + " " + e.Name()
+		place, known := places[key]
+		if !known {
+			places[key] = len(missing)
+			missing = append(missing, e)
+			continue
+		}
+		missing[place].Alone = missing[place].Alone || e.Alone
+	}
+	return missing
+}
+
+// build makes one program of the tests of each package, before anything is measured.
+func (r runner) build(ctx context.Context, tests []matrix.Entry) error {
+	built := map[string]bool{}
+	for _, e := range tests {
+		if e.Command != "" || built[e.Package] {
+			continue
+		}
+		built[e.Package] = true
+		cmd := exec.CommandContext(ctx, "go", "test", "-c", "-o", r.program(e), e.Package)
+		cmd.Stderr = os.Stderr
+		if err := cmd.Run(); err != nil {
+			return fmt.Errorf("build the tests of %s: %w", e.Package, err)
 		}
 	}
-	for _, command := range commands {
-		if err := r.command(ctx, command); err != nil {
+	return nil
+}
+
+func (r runner) program(e matrix.Entry) string {
+	return filepath.Join(r.folder, strings.ReplaceAll(strings.TrimPrefix(e.Package, "./"), "/", "-")+".test")
+}
+
+// atOnce runs several lists beside each other. Once one of them cannot run, all end.
+func (r runner) atOnce(ctx context.Context, lists ...[]matrix.Entry) (err error) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	ends := make(chan error)
+	for _, list := range lists {
+		go func() { ends <- r.each(ctx, list) }()
+	}
+	for range lists {
+		if end := <-ends; end != nil {
+			stop()
+			err = errors.Join(err, end)
+		}
+	}
+	return err
+}
+
+func (r runner) each(ctx context.Context, entries []matrix.Entry) error {
+	for _, e := range entries {
+		run := r.test
+		if e.Command != "" {
+			run = r.command
+		}
+		if err := run(ctx, e); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (r runner) tests(ctx context.Context, folder string, names []string) error {
-	fmt.Printf("%s: %d tests\n", folder, len(names))
-	cmd := exec.CommandContext(ctx, "go", "test", "-json", "-count=1", "-timeout", r.most.String(),
-		"-run", "^("+strings.Join(names, "|")+")$", folder)
+func (r runner) test(ctx context.Context, e matrix.Entry) error {
+	cmd := exec.CommandContext(ctx, "go", "tool", "test2json", "-t", "-p", matrix.ImportPath(e.Package),
+		r.program(e), "-test.v=test2json", "-test.timeout="+r.most.String(), "-test.run=^"+e.Test+"$")
+	cmd.Dir = e.Package
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -72,12 +144,7 @@ func (r runner) tests(ctx context.Context, folder string, names []string) error 
 			return unkept
 		}
 		if ended != nil {
-			fmt.Printf("  %s: %s, %.1f s\n", test, ended.End, ended.Took.Seconds())
-			for _, said := range ended.Output {
-				fmt.Print("    ", said)
-			}
-		} else if strings.Contains(line, `"Action":"build-output"`) {
-			fmt.Print("  ", line)
+			fmt.Printf("%s %s %s: %s, %.1f s\n%s", time.Now().Format(time.TimeOnly), e.Row, test, ended.End, ended.Took.Seconds(), strings.Join(ended.Output, ""))
 		}
 		if err != nil {
 			break
@@ -86,16 +153,23 @@ func (r runner) tests(ctx context.Context, folder string, names []string) error 
 	return couldRun(ctx, cmd.Wait())
 }
 
-func (r runner) command(ctx context.Context, command string) error {
-	fmt.Printf("%s\n", command)
+// command shows what a command says once it has ended, for tests say theirs meanwhile.
+func (r runner) command(ctx context.Context, e matrix.Entry) error {
+	var said bytes.Buffer
 	began := time.Now()
-	cmd := exec.CommandContext(ctx, "bash", "-c", command)
-	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	cmd := exec.CommandContext(ctx, "bash", "-c", e.Command)
+	cmd.Stdout, cmd.Stderr = &said, &said
 	err := cmd.Run()
+	took := time.Since(began)
+	end := matrix.Passed
+	if err != nil {
+		end = matrix.Failed
+	}
+	fmt.Printf("%s %s %s: %s, %.1f s\n%s", time.Now().Format(time.TimeOnly), e.Row, e.Command, end, took.Seconds(), said.String())
 	if err := couldRun(ctx, err); err != nil {
 		return err // it says nothing about the command
 	}
-	return r.journal.AddCommand(command, err != nil, time.Since(began))
+	return r.journal.AddCommand(e.Command, err != nil, took)
 }
 
 // couldRun leaves what a program says by its exit status to the results.
