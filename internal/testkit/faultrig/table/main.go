@@ -1,7 +1,7 @@
 // Command table runs the tests of testdata/matrix.txt and ends with one table of
 // what was done, what was broken meanwhile, and what came of it:
 //
-//	go run ./internal/testkit/faultrig/table [-rows B1,B2] [-timeout 60m] [-journal FILE] [LOG…]
+//	go run ./internal/testkit/faultrig/table [-rows B1,B2] [-timeout 3h] [-journal FILE] [LOG…]
 //
 // What has passed stands in the journal: whoever is interrupted starts it again, and
 // only the rest runs. It is of one commit. With logs of `go test -json` it reads these and runs nothing. It ends with 1 if
@@ -42,7 +42,7 @@ func main() {
 func table(ctx context.Context) (holds bool, err error) {
 	file := flag.String("matrix", "testdata/matrix.txt", "the `file` that names the tests of each row")
 	rows := flag.String("rows", "", "run these `rows` only: B1,B2, or B for all that begin so")
-	most := flag.Duration("timeout", time.Hour, "how long one test may take")
+	most := flag.Duration("timeout", 3*time.Hour, "how long one test may take")
 	journal := flag.String("journal", "bin/torture.jsonl", "the `file` that keeps what has passed of this commit")
 	flag.Parse()
 
