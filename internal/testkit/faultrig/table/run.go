@@ -15,7 +15,7 @@ import (
 	"github.com/c3po-dev/c3po/internal/testkit/faultrig/matrix"
 )
 
-// A runner runs each test in a process of its own, so that none is measured by what
+// A runner runs each test in its own process, so that none is measured by what
 // another has left behind. Tests run one after the other, and so do commands beside
 // them: most of either is waiting. What measures runs alone, when the rest has ended.
 type runner struct {
