@@ -14,11 +14,14 @@ set -eu
 
 pin='@PIN@'
 programs='@PROGRAMS@'
+releases=https://github.com/c3po-dev/c3po/releases
 
 fail() {
 	printf 'c3po: %s\n' "$1" >&2
 	exit 1
 }
+
+warn() { printf 'warning: %s\n' "$1" >&2; }
 
 sum() {
 	if command -v sha256sum >/dev/null 2>&1; then
@@ -230,11 +233,11 @@ from_coordinator() {
 check_release() {
 	bundle=checksums.txt.sigstore.json
 	if ! can_check; then
-		printf 'the signature was not checked: that needs OpenSSL or cosign\n'
+		warn "the signature was not checked: that needs OpenSSL or cosign"
 	elif curl -fsSL -o "$room/$bundle" "$page/$bundle" 2>/dev/null; then
 		signed "$room/checksums.txt" "$room/$bundle"
-	elif [ -n "${C3PO_RELEASES:-}" ]; then
-		printf 'the signature was not checked: %s has none\n' "$C3PO_RELEASES"
+	elif [ "$from" != "$releases" ]; then
+		warn "the signature was not checked: $from has none"
 	else
 		fail "the release has no signature; nothing was installed"
 	fi
@@ -247,10 +250,11 @@ from_releases() {
 	fi
 	[ $# -eq 0 ] || fail "this script is from the page of releases and takes no argument; for an invitation, use the line that c3po invite printed"
 	here
-	page=${C3PO_RELEASES:-https://github.com/c3po-dev/c3po/releases}
+	from=${C3PO_RELEASES:-$releases}
+	from=${from%/}
 	case ${C3PO_VERSION:-latest} in
-	latest) page=$page/latest/download ;;
-	v[0-9]*) page=$page/download/$C3PO_VERSION ;;
+	latest) page=$from/latest/download ;;
+	v[0-9]*) page=$from/download/$C3PO_VERSION ;;
 	*) fail "C3PO_VERSION is $C3PO_VERSION, not a version such as v1.2.3" ;;
 	esac
 	case $(uname -m) in

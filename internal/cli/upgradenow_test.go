@@ -21,6 +21,13 @@ import (
 // Spoil changes its files first.
 func release(t *testing.T, spoil func(files map[string][]byte)) string {
 	t.Helper()
+	server := httptest.NewServer(releasePage(t, spoil))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+func releasePage(t *testing.T, spoil func(files map[string][]byte)) http.Handler {
+	t.Helper()
 	const program = "#!/bin/sh\necho the new one\n"
 	var packed bytes.Buffer
 	zipped := gzip.NewWriter(&packed)
@@ -53,12 +60,11 @@ func release(t *testing.T, spoil func(files map[string][]byte)) string {
 		}
 		_, _ = w.Write(data)
 	})
-	server := httptest.NewServer(mux)
-	t.Cleanup(server.Close)
-	return server.URL
+	return mux
 }
 
 // upgrade runs c3po upgrade of a copy of the program, and says what that copy is then.
+// Without a page it is the project's.
 func upgrade(t *testing.T, version, page string, variables ...string) (said, is string, code int) {
 	t.Helper()
 	if _, err := exec.LookPath("curl"); err != nil && os.Getenv("CI") != "true" {
@@ -123,5 +129,29 @@ func TestUpgradeChangesNothingItCannotVouchFor(t *testing.T) {
 	}
 	if said, is, code := upgrade(t, "v1.2.0", "http://127.0.0.1:1"); code != 3 || is == "the new one\n" || !strings.Contains(said, "cannot be reached") {
 		t.Errorf("without a page it ends with %d and the program is %q:\n%s", code, is, said)
+	}
+}
+
+// Only somebody who names a mirror may go without a signature.
+func TestUpgradeTakesNoUnsignedReleaseFromThePageOfTheProject(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("openssl"); err != nil && os.Getenv("CI") != "true" {
+		t.Skip("openssl is not installed")
+	}
+	github := asGitHub(t, http.StripPrefix("/c3po-dev/c3po/releases", releasePage(t, func(map[string][]byte) {})))
+	for _, page := range []string{"", "https://github.com/c3po-dev/c3po/releases", "https://github.com/c3po-dev/c3po/releases/"} {
+		said, is, code := upgrade(t, "v1.2.0", page, github...)
+		if code != 1 || is == "the new one\n" || !strings.Contains(said, "c3po: v1.3.0 was not installed: the release has no signature") {
+			t.Errorf("from %q it ends with %d and the program is %q:\n%s", page, code, is, said)
+		}
+	}
+}
+
+func TestUpgradeSaysThatNobodyCheckedTheSignature(t *testing.T) {
+	t.Parallel()
+	page := release(t, func(map[string][]byte) {})
+	said, is, code := upgrade(t, "v1.2.0", page)
+	if code != 0 || is != "the new one\n" || !strings.Contains(said, "warning: the signature was not checked: "+page+" has none\n") {
+		t.Errorf("it ends with %d and the program is %q:\n%s", code, is, said)
 	}
 }

@@ -33,9 +33,9 @@ func Upgrade(a *console.Console) *cobra.Command {
 		Use:   "upgrade",
 		Short: "Upgrade c3po; --check only looks for a new release",
 		Long: `Upgrade this program to the newest release. One that the install script has put there
-is fetched, compared with checksums.txt and replaced in one step; one that a package
-manager keeps is not touched, and you see the command that upgrades it. A coordinator
-that runs goes on with the old version until it is restarted.
+is fetched, its signature and checksum are checked, and it is replaced in one step; one
+that a package manager keeps is not touched, and you see the command that upgrades it. A
+coordinator that runs goes on with the old version until it is restarted.
 
 With --check it says which version this is, which one the coordinator runs, whether
 they understand each other, and which release is the newest. The exit code is then

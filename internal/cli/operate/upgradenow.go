@@ -43,8 +43,11 @@ func upgradeByScript(ctx context.Context, a *console.Console, page string) error
 		})
 	}
 	stop := a.Waiting("fetching " + newest)
-	err = runInstallScript(ctx, page, newest, filepath.Dir(done.Program))
+	warned, err := runInstallScript(ctx, page, newest, filepath.Dir(done.Program))
 	stop()
+	for _, line := range warned {
+		fmt.Fprintln(a.Stderr, console.Inline(line))
+	}
 	if err != nil {
 		return err
 	}
@@ -61,20 +64,31 @@ func upgradeByScript(ctx context.Context, a *console.Console, page string) error
 	return restartAfterUpgrade(ctx, a, *note)
 }
 
-// runInstallScript installs one release into a folder.
-func runInstallScript(ctx context.Context, page, version, folder string) error {
+// runInstallScript installs one release into a folder, and returns what the script warned of.
+// The script is given a page only if it is not the project's: a mirror may have no signature.
+func runInstallScript(ctx context.Context, page, version, folder string) (warned []string, err error) {
+	page = strings.TrimSuffix(page, "/")
+	if page == release.Page {
+		page = ""
+	}
 	sh := exec.CommandContext(ctx, "sh")
 	sh.Stdin = strings.NewReader(c3po.InstallScript)
-	sh.Env = append(os.Environ(), "C3PO_BIN="+folder, "C3PO_RELEASES="+strings.TrimSuffix(page, "/"), "C3PO_VERSION="+version)
+	sh.Env = append(os.Environ(), "C3PO_BIN="+folder, "C3PO_RELEASES="+page, "C3PO_VERSION="+version)
 	var said bytes.Buffer
-	sh.Stdout, sh.Stderr = &said, &said
-	err := sh.Run()
-	if err == nil || ctx.Err() != nil {
-		return ctx.Err()
+	sh.Stderr = &said
+	err = sh.Run()
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
 	}
-	lines := strings.Split(strings.TrimSpace(said.String()), "\n")
-	why := strings.TrimPrefix(lines[len(lines)-1], "c3po: ")
-	return c3po.Errorf(c3po.InvalidRequest, "%s was not installed: %s", version, why).
+	lines := strings.FieldsFunc(said.String(), func(r rune) bool { return r == '\n' })
+	if err == nil {
+		return lines, nil
+	}
+	why := err.Error()
+	if last := len(lines) - 1; last >= 0 {
+		why, lines = strings.TrimPrefix(lines[last], "c3po: "), lines[:last]
+	}
+	return lines, c3po.Errorf(c3po.InvalidRequest, "%s was not installed: %s", version, why).
 		Suggest("The program is unchanged. If %s is not yours to write to, run it with sudo.", folder)
 }
 
