@@ -2,6 +2,7 @@ package c3po_test
 
 import (
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -121,4 +122,59 @@ func reaches(job string, needs func(string) []string) bool {
 		}
 	}
 	return slices.Contains(waiting, job)
+}
+
+func TestAnArchiveSaysNothingOfWhoBuiltIt(t *testing.T) {
+	t.Parallel()
+	type info struct {
+		Owner, Group, MTime string
+		Mode                uint32
+	}
+	var config struct {
+		Archives []struct {
+			BuildsInfo info `yaml:"builds_info"`
+			Files      []struct {
+				Src  string
+				Info info
+			}
+		}
+	}
+	readYAML(t, ".goreleaser.yaml", &config)
+	seen := 0
+	for _, archive := range config.Archives {
+		if want := (info{"root", "root", "{{ .CommitDate }}", 0o755}); archive.BuildsInfo != want {
+			t.Errorf("the program is packed as %+v, want %+v", archive.BuildsInfo, want)
+		}
+		for _, file := range archive.Files {
+			seen++
+			if want := (info{"root", "root", "{{ .CommitDate }}", 0o644}); file.Info != want {
+				t.Errorf("%s is packed as %+v, want %+v", file.Src, file.Info, want)
+			}
+		}
+	}
+	if seen < 4 {
+		t.Errorf("only %d files beside the program were looked at", seen)
+	}
+}
+
+// A shell goes on when a command inside echo fails: the step is green, its output empty.
+func TestNoStepHidesAFailureInEcho(t *testing.T) {
+	t.Parallel()
+	var workflow struct {
+		Jobs map[string]struct{ Steps []struct{ Run string } }
+	}
+	files, err := filepath.Glob(".github/workflows/*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		readYAML(t, file, &workflow)
+		for name, job := range workflow.Jobs {
+			for _, step := range job.Steps {
+				if hides := regexp.MustCompile(`echo .*\$\(.*`).FindString(step.Run); hides != "" {
+					t.Errorf("%s: job %s: %s", file, name, hides)
+				}
+			}
+		}
+	}
 }
