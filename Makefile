@@ -4,6 +4,8 @@ GO        ?= go
 VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 COMMIT    ?= $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
 LDFLAGS   := -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT)
+# Nothing of the folder is in it: not its path, and not whether it is a clone.
+BUILD     := CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false
 TESTFLAGS ?=
 # Every package has a time of its own and leaves nothing behind.
 TEST      := $(GO) test -timeout 20m -exec '$(CURDIR)/.ci/limits'
@@ -23,13 +25,13 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## bin/c3po, one static binary
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/c3po ./cmd/c3po
+	$(BUILD) -ldflags '$(LDFLAGS)' -o bin/c3po ./cmd/c3po
 
 sbom: build ## bin/c3po.cdx.json, what the binary is made of, as CycloneDX
-	$(GO) run ./internal/ops/sbom/cmd bin/c3po >bin/c3po.cdx.json
+	$(GO) run ./internal/ops/sbom/cmd bin/c3po $(VERSION) >bin/c3po.cdx.json
 
 image: ## the coordinator's image for this machine, by docker or podman; deploy/images.sh makes those of a release
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o deploy/c3po ./cmd/c3po
+	$(BUILD) -ldflags '$(LDFLAGS)' -o deploy/c3po ./cmd/c3po
 	$$(command -v docker || command -v podman) build -t ghcr.io/c3po-dev/c3po:latest deploy
 
 .PHONY: web-modules
@@ -66,7 +68,7 @@ web-once: # for a release: built unless it is there
 
 share: ## bin/share, what packages carry beside the program: completions and manual pages
 	@rm -rf bin/share && mkdir -p bin/share/completions
-	@CGO_ENABLED=0 $(GO) build -trimpath -o bin/share/c3po ./cmd/c3po
+	@$(BUILD) -o bin/share/c3po ./cmd/c3po
 	@cd bin/share && ./c3po completion bash >completions/c3po.bash && ./c3po completion zsh >completions/_c3po && ./c3po completion fish >completions/c3po.fish && ./c3po man --dir man >/dev/null && rm c3po
 	@gzip -9nk bin/share/man/*.1
 

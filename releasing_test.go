@@ -178,3 +178,27 @@ func TestNoStepHidesAFailureInEcho(t *testing.T) {
 		}
 	}
 }
+
+// Go writes into a program whether it was built in a clone, unless it is told not to:
+// test/package/run.sh compares two programs, this says which line would make them differ.
+func TestAProgramSaysNothingOfTheFolderItWasBuiltIn(t *testing.T) {
+	t.Parallel()
+	var config struct {
+		Builds []struct{ Flags []string }
+	}
+	readYAML(t, ".goreleaser.yaml", &config)
+	for _, build := range config.Builds {
+		if !slices.Contains(build.Flags, "-trimpath") || !slices.Contains(build.Flags, "-buildvcs=false") {
+			t.Errorf("goreleaser builds with %v", build.Flags)
+		}
+	}
+	makefile, err := os.ReadFile("Makefile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range strings.Split(string(makefile), "\n") {
+		if strings.Contains(line, "-trimpath") && !strings.Contains(line, "-buildvcs=false") {
+			t.Errorf("the Makefile builds with %s", line)
+		}
+	}
+}

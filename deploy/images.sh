@@ -36,7 +36,8 @@ build() { # build DIST VERSION
 		# Other people's umask is not part of the image.
 		chmod -R u=rwX,go=rX "$context/$arch"
 		# The other format has a random name in it. This one has no health check; compose.yaml has.
-		"${buildah[@]}" build --quiet --format oci --platform "linux/$arch" --timestamp "$when" \
+		# The identity label is buildah's version.
+		"${buildah[@]}" build --quiet --identity-label=false --format oci --platform "linux/$arch" --timestamp "$when" \
 			--label org.opencontainers.image.source=https://github.com/c3po-dev/c3po \
 			--label org.opencontainers.image.revision="$commit" \
 			--label org.opencontainers.image.version="$version" \

@@ -122,6 +122,7 @@ said "two builds for amd64 and arm64 are the same: ${digests[0]}"
 redis_image docker.io/library/redis:7-alpine
 podman --root "$work/one" --runroot "$work/one.run" push -q --tls-verify=false docker.io/library/redis:7-alpine "$registry/docker.io/library/redis:7-alpine"
 pod pull -q ghcr.io/c3po-dev/c3po:latest >/dev/null
+! pod image inspect --format '{{json .Config.Labels}}' ghcr.io/c3po-dev/c3po:latest | grep buildah || fail "the image says which buildah made it"
 [ "$(pod image inspect --format '{{.Config.User}}' ghcr.io/c3po-dev/c3po:latest)" = 65532:65532 ] || fail "the image runs as another user"
 pod pull -q --platform linux/arm64 ghcr.io/c3po-dev/c3po:latest >/dev/null
 arm=$(pod create --platform linux/arm64 --pull=never ghcr.io/c3po-dev/c3po:latest)

@@ -66,7 +66,7 @@ func Of(info *debug.BuildInfo, locks ...Lock) ([]byte, error) {
 	program := componentOf("application", &info.Main)
 	for _, setting := range info.Settings {
 		// Flags of the linker and paths name the builder's machine.
-		if setting.Key == "GOOS" || setting.Key == "GOARCH" || setting.Key == "CGO_ENABLED" || strings.HasPrefix(setting.Key, "vcs.") {
+		if setting.Key == "GOOS" || setting.Key == "GOARCH" || setting.Key == "CGO_ENABLED" {
 			program.Properties = append(program.Properties, property{"go:build:" + setting.Key, setting.Value})
 		}
 	}

@@ -1,7 +1,8 @@
 // Command cmd prints the bill of materials of our binary, from the folder of
-// its repository:
+// its repository. The binary doesn't say which version it is, so that two builds
+// of one commit are the same in any folder:
 //
-//	go run ./internal/ops/sbom/cmd bin/c3po >c3po.cdx.json
+//	go run ./internal/ops/sbom/cmd bin/c3po v1.2.3 >c3po.cdx.json
 package main
 
 import (
@@ -20,13 +21,14 @@ func main() {
 }
 
 func bill(args []string) error {
-	if len(args) != 1 {
-		return fmt.Errorf("give it one binary: go run ./internal/ops/sbom/cmd bin/c3po")
+	if len(args) != 2 {
+		return fmt.Errorf("give it one binary and its version: go run ./internal/ops/sbom/cmd bin/c3po v1.2.3")
 	}
 	info, err := buildinfo.ReadFile(args[0])
 	if err != nil {
 		return err
 	}
+	info.Main.Version = args[1]
 	locks := []sbom.Lock{{Name: "web/package-lock.json"}, {Name: "site/package-lock.json", Builds: true}}
 	for i := range locks {
 		if locks[i].Data, err = os.ReadFile(locks[i].Name); err != nil {
