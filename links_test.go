@@ -20,6 +20,10 @@ import (
 // Links between our documents are held to what is there, headings included, with
 // no network. The site checks pages when it is built, but not headings.
 
+// site is where the documents are published. A page that git does not keep is linked
+// to there: on GitHub it is not.
+const site = "https://c3po-dev.github.io/c3po/"
+
 func TestNoLinkOfTheDocumentsIsDead(t *testing.T) {
 	t.Parallel()
 	links, dead := followLinks(os.DirFS("."), ourDocuments(t))
@@ -35,26 +39,31 @@ func TestADeadLinkIsFound(t *testing.T) {
 	t.Parallel()
 	tree := fstest.MapFS{
 		"README.md": {Data: []byte("[a](docs/a.md#what-it-does) [b](docs/b.md) [c](docs/a.md#gone) <a href=\"no.svg\"> ![d](docs/no.png)\n" +
-			"`[e](code.md)`\n```\n[f](fenced.md)\n```\n[g]: nowhere.md\n[h](#here) [j](docs/made.md#made) [i](https://example.com/x)\n## Here\n")},
-		"docs/a.md": {Data: []byte("# A\n\n## What it *does*\n\n[up](../README.md#here) [out](../../elsewhere.md)\n")},
+			"`[e](code.md)`\n```\n[f](fenced.md)\n```\n[g]: nowhere.md\n[h](#here) [j](docs/made.md#made) [i](https://example.com/x)\n## Here\n" +
+			"[k](" + site + ") [l](" + site + "docs/made#made) [m](" + site + "docs/gone) [n](" + site + "docs/made.md)\n")},
+		".gitignore": {Data: []byte("/bin\n/docs/made.md\n")},
+		"docs/a.md":  {Data: []byte("# A\n\n## What it *does*\n\n[up](../README.md#here) [out](../../elsewhere.md)\n")},
 	}
 	texts, err := documents(tree)
 	if err != nil {
 		t.Fatal(err)
 	}
-	texts["docs/made.md"] = "# Made\n\n[back](../README.md#here) [no](no.md)\n"
+	texts["docs/made.md"] = "# Made\n\n[itself](made.md) [back](../README.md#here) [no](no.md)\n"
 	links, dead := followLinks(tree, texts)
 	want := []string{
 		"README.md: docs/a.md#gone: docs/a.md has no such heading",
 		"README.md: docs/b.md: is not there",
+		"README.md: docs/made.md#made: git does not keep it; link to the site",
 		"README.md: docs/no.png: is not there",
+		"README.md: https://c3po-dev.github.io/c3po/docs/gone: is not there",
+		"README.md: https://c3po-dev.github.io/c3po/docs/made.md: is not there",
 		"README.md: no.svg: is not there",
 		"README.md: nowhere.md: is not there",
 		"docs/a.md: ../../elsewhere.md: is not there",
 		"docs/made.md: no.md: is not there",
 	}
 	slices.Sort(dead)
-	if links != 12 || !slices.Equal(dead, want) {
+	if links != 17 || !slices.Equal(dead, want) {
 		t.Errorf("%d links, dead:\n%s", links, strings.Join(dead, "\n"))
 	}
 }
@@ -89,6 +98,9 @@ func TestEveryPageIsListedByItsPurpose(t *testing.T) {
 		}
 		if !slices.Contains(purposes, path.Dir(inDocs)) {
 			t.Errorf("%s is in none of the folders %v", page, purposes)
+		}
+		if !kept(os.DirFS("."), page) {
+			inDocs = site + strings.TrimSuffix(page, ".md")
 		}
 		row := regexp.MustCompile(`(?m)^\| \[[^\]]+\]\(` + regexp.QuoteMeta(inDocs) + `\) \| .+ \|$`)
 		if !row.Match(index) {
@@ -181,13 +193,13 @@ func documents(tree fs.FS) (map[string]string, error) {
 	return texts, err
 }
 
-// linksIn are the links of a text that do not leave the repository.
+// linksIn are the links of a text that do not leave the repository and its site.
 func linksIn(text string) []string {
 	var all []string
 	text = inlineCode.ReplaceAllString(text, "")
 	for _, form := range linkForms {
 		for _, found := range form.FindAllStringSubmatch(text, -1) {
-			if to, err := url.Parse(found[1]); err != nil || to.Scheme == "" {
+			if to, err := url.Parse(found[1]); err != nil || to.Scheme == "" || strings.HasPrefix(found[1], site) {
 				all = append(all, found[1])
 			}
 		}
@@ -201,12 +213,21 @@ func whyDead(tree fs.FS, texts map[string]string, headings map[string][]string, 
 		return err.Error()
 	}
 	target := from
-	if to.Path != "" {
+	page, published := strings.CutPrefix(link, site)
+	switch page, _, _ = strings.Cut(page, "#"); {
+	case published && (page == "" || strings.HasSuffix(page, "/")):
+		target = page + "README.md"
+	case published:
+		target = page + ".md"
+	case to.Path != "":
 		target = path.Join(path.Dir(from), to.Path)
 	}
 	text, isDocument := texts[target]
 	if _, err := fs.Stat(tree, target); err != nil && !isDocument {
 		return "is not there"
+	}
+	if !published && kept(tree, from) && !kept(tree, target) {
+		return "git does not keep it; link to the site"
 	}
 	if !isDocument || to.Fragment == "" {
 		return ""
@@ -218,6 +239,12 @@ func whyDead(tree fs.FS, texts map[string]string, headings map[string][]string, 
 		return target + " has no such heading"
 	}
 	return ""
+}
+
+// kept says whether git keeps a document, or leaves it to those who make it.
+func kept(tree fs.FS, name string) bool {
+	ignored, err := fs.ReadFile(tree, ".gitignore")
+	return err != nil || !slices.Contains(strings.Split(string(ignored), "\n"), "/"+name)
 }
 
 // anchors are the names of a document's headings, as GitHub and the site make them.

@@ -5,10 +5,13 @@ import { createServer } from "node:http";
 import { extname, join } from "node:path";
 import { after, before, test } from "node:test";
 import { chromium } from "playwright-core";
+import { address } from "./.vitepress/pages.mjs";
 
 const dist = new URL("dist/", import.meta.url).pathname;
 const phone = { width: 390, height: 844 };
 const kinds = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", ".json": "application/json" };
+
+const base = new URL(address).pathname;
 
 let server, browser, pages;
 
@@ -17,7 +20,8 @@ before(async () => {
   server = createServer(async (request, response) => {
     const name = decodeURIComponent(new URL(request.url, "http://site").pathname);
     try {
-      const body = await readFile(join(dist, name));
+      if (!name.startsWith(base)) throw new Error("it is another site's");
+      const body = await readFile(join(dist, name.slice(base.length)));
       response.writeHead(200, { "Content-Type": kinds[extname(name)] ?? "application/octet-stream" }).end(body);
     } catch {
       response.writeHead(404).end();
@@ -35,7 +39,7 @@ after(async () => {
 
 // look opens a window as wide as a phone, and notes what must not happen in it.
 async function look(options) {
-  const at = `http://127.0.0.1:${server.address().port}/`;
+  const at = `http://127.0.0.1:${server.address().port}${base}`;
   const context = await browser.newContext({ viewport: phone, reducedMotion: "reduce", ...options });
   context.setDefaultTimeout(60_000); // other work may be going on
   const page = await context.newPage();

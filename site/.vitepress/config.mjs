@@ -3,7 +3,7 @@
 import { existsSync, statSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { pagesOf } from "./pages.mjs";
+import { address, pagesOf } from "./pages.mjs";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
 // Documents in these folders are for who works on what is in them.
@@ -14,6 +14,7 @@ export default {
   title: "c3po",
   description: "Coding agents ask each other for help",
   lang: "en",
+  base: new URL(address).pathname, // GitHub Pages has it below the name of the repository
   srcDir: "..",
   srcExclude: ["AGENTS.md", "CLAUDE.md", ...notPages.map((folder) => `${folder}/**`), "**/node_modules/**"],
   outDir: "dist",
@@ -52,11 +53,12 @@ function nameOfHeading(text) {
 
 // linksToSource leads links to what is no page (scripts, folders, manifests) to
 // the repository, where they can be read. A link to nothing is left as it is, and
-// fails the build.
+// fails the build. An address on the site is a page like any other.
 function linksToSource(md) {
   const plain = md.renderer.rules.link_open ?? ((tokens, i, options, env, self) => self.renderToken(tokens, i, options));
   md.renderer.rules.link_open = (tokens, i, options, env, self) => {
-    const href = tokens[i].attrGet("href") ?? "";
+    let href = tokens[i].attrGet("href") ?? "";
+    if (href.startsWith(address)) tokens[i].attrSet("href", (href = href.replace(address, "/")));
     const target = href.split("#")[0];
     if (target && !/^[a-z]+:|^\//.test(target)) {
       const file = join(dirname(join(root, env.relativePath)), decodeURIComponent(target));
