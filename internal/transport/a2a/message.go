@@ -2,7 +2,6 @@ package a2a
 
 import (
 	"bytes"
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -12,7 +11,6 @@ import (
 	"unicode"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
 )
 
 // maxKeyIDBytes is how long an id can be and still be a key as it is.
@@ -81,7 +79,7 @@ func decode[T any](params json.RawMessage) (T, *fault) {
 }
 
 // parseSend reads a message and what to send for it.
-func parseSend(v version, params json.RawMessage) (sendParams, c3po.SendInput, *fault) {
+func parseSend(v version, caller c3po.Caller, params json.RawMessage) (sendParams, c3po.SendInput, *fault) {
 	in, wrong := decode[sendParams](params)
 	if wrong != nil {
 		return in, c3po.SendInput{}, wrong
@@ -101,16 +99,13 @@ func parseSend(v version, params json.RawMessage) (sendParams, c3po.SendInput, *
 	if wrong != nil {
 		return in, c3po.SendInput{}, wrong
 	}
-	send := c3po.SendInput{Message: text, ContentType: contentType, ClientKey: keyPrefix + nameOfID(m.MessageID), Metadata: m.Metadata}
-	// A coordinator that forwards names the chain that it goes on, so that a loop through
-	// several of them is one chain here.
-	send.Thread = cmp.Or(m.ContextID, hub.ForwardedIn(m.Metadata), askedKey+nameOfID(m.MessageID))
-	if send.Thread != askedKey+m.MessageID || namesID(m.Metadata) {
-		if send.Metadata, wrong = withAskedID(m.Metadata, m.MessageID); wrong != nil {
-			return in, c3po.SendInput{}, wrong
-		}
+	send := c3po.SendInput{Message: text, ContentType: contentType, ClientKey: keyPrefix + nameOfID(m.MessageID)}
+	if caller.Payer != "" {
+		// Callers that share a name do not share the ids of their messages.
+		send.ClientKey = keyPrefix + nameOfID(threadOf(caller, "")+" "+m.MessageID)
 	}
-	return in, send, nil
+	wrong = m.place(caller, &send)
+	return in, send, wrong
 }
 
 // nameOfID is an id of a message as a key or a thread can be named after it.
@@ -120,32 +115,6 @@ func nameOfID(id string) string {
 	}
 	sum := sha256.Sum256([]byte(id))
 	return hex.EncodeToString(sum[:])
-}
-
-// namesID says that metadata of a caller's already has the name that is ours.
-func namesID(metadata json.RawMessage) bool {
-	var all map[string]json.RawMessage
-	return json.Unmarshal(metadata, &all) == nil && given(all[askedKeyName])
-}
-
-// withAskedID adds the caller's id of a message to its metadata.
-func withAskedID(metadata json.RawMessage, id string) (json.RawMessage, *fault) {
-	all := map[string]json.RawMessage{}
-	if given(metadata) {
-		if err := json.Unmarshal(metadata, &all); err != nil {
-			return nil, badParams("message.metadata is not an object", `For example {"source": "crm"}.`)
-		}
-	}
-	named, err := json.Marshal(id)
-	if err != nil {
-		return nil, badParams("message.messageId is not a text", "Use a UUID.")
-	}
-	all[askedKeyName] = named
-	whole, err := json.Marshal(all)
-	if err != nil {
-		return nil, badParams("message.metadata is not an object", `For example {"source": "crm"}.`)
-	}
-	return whole, nil
 }
 
 // textOf is what the parts of a message say. One part of data goes as JSON; among others

@@ -122,10 +122,16 @@ func (p post) token(t *testing.T, pattern string) (kid string, as func(c call) a
 	if err != nil {
 		t.Fatal(err)
 	}
-	return made.KID, func(c call) answer {
+	return made.KID, p.with(t, made.Secret)
+}
+
+// with makes a caller that shows a token.
+func (p post) with(t *testing.T, secret string) func(c call) answer {
+	return func(c call) answer {
+		t.Helper()
 		r := c.request(t.Context())
 		r.Header.Del("X-Agent-ID")
-		r.Header.Set("Authorization", "Bearer "+made.Secret)
+		r.Header.Set("Authorization", "Bearer "+secret)
 		w := httptest.NewRecorder()
 		p.ServeHTTP(w, r)
 		got := answer{text: w.Body.String()}

@@ -26,7 +26,7 @@ const (
 
 // send stores a message as a ticket, and answers with the task it is.
 func (e *exchange) send(target string, params json.RawMessage, stream bool) {
-	in, send, wrong := parseSend(e.v, params)
+	in, send, wrong := parseSend(e.v, e.caller, params)
 	if wrong == nil {
 		send.Target, wrong = addressed(target, in.Tenant)
 	}
@@ -58,16 +58,21 @@ func (e *exchange) send(target string, params json.RawMessage, stream bool) {
 // sendMore sends a message that belongs to a task. It goes to the agent that has the task,
 // and the answer is still the answer to the task.
 func (e *exchange) sendMore(in sendParams, send c3po.SendInput, stream bool) {
+	var wrong *fault
 	t, err := e.progress(e.r.Context(), in.Message.TaskID)
 	switch {
 	case err != nil:
 		e.refuse(err)
 		return
-	case in.Message.ContextID != "" && in.Message.ContextID != t.Ticket.Thread:
+	case in.Message.ContextID != "" && in.Message.ContextID != contextOf(t.Question):
 		e.refuse(badParams("the task is of another context", "Leave contextId out, or give the one of the task."))
 		return
 	case t.state.terminal():
 		e.refuse(&fault{code: codeUnsupported, message: "the task has ended", suggestion: "Send the message without a taskId, in the same context."})
+		return
+	}
+	if send.Metadata, wrong = withNames(send.Metadata, map[string]string{contextKeyName: contextOf(t.Question)}); wrong != nil {
+		e.refuse(wrong)
 		return
 	}
 	expectsReply := false
@@ -280,16 +285,16 @@ func (e *exchange) tasks(target string, in listParams) ([]task, error) {
 		}
 		for _, ticket := range list.Tickets {
 			t := taskOf(hub.Progress{Ticket: ticket})
-			if target != "" && !isAt(ticket, target) || in.ContextID != "" && ticket.Thread != in.ContextID {
+			if target != "" && !isAt(ticket, target) {
 				continue
 			}
-			if in.Status != "" {
+			if in.Status != "" || in.ContextID != "" {
 				// What was said, and whom its agent asks, the ticket alone does not tell.
 				if t, err = e.progress(e.r.Context(), string(ticket.ID)); err != nil {
 					return nil, err
 				}
 			}
-			if t.at.Before(in.After) || in.Status != "" && e.v.state(t.state) != in.Status {
+			if t.at.Before(in.After) || in.ContextID != "" && contextOf(t.Question) != in.ContextID || in.Status != "" && e.v.state(t.state) != in.Status {
 				continue
 			}
 			all = append(all, t)

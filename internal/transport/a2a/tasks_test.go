@@ -157,7 +157,8 @@ func TestAMessageOfATaskGoesToItsAgent(t *testing.T) {
 		if got := more("m-4", "bot::api::00000000", ""); got.Error.Code != -32001 {
 			t.Errorf("of no task: %s", got.text)
 		}
-		if said := s.read(t, "api"); said.Text() != "To staging, I mean." || said.Thread != first.ContextID || said.ExpectsReply {
+		mail, err := s.as("api").Peek(t.Context(), c3po.GetMessagesInput{})
+		if said := s.read(t, "api"); err != nil || said.Text() != "To staging, I mean." || said.Thread != mail.Messages[0].Thread || said.ExpectsReply {
 			t.Errorf("the agent was told %+v", said)
 		}
 		s.reply(t, "api", c3po.MessageID(first.ID), "Done.")

@@ -3,7 +3,6 @@ package a2a
 import (
 	"cmp"
 	"encoding/json"
-	"strings"
 	"time"
 
 	"github.com/c3po-dev/c3po"
@@ -111,13 +110,13 @@ func taskOf(p hub.Progress) task {
 
 // render writes a task; history is how many messages of it, all if negative.
 func (t task) render(v version, history int, artifacts bool) wireTask {
-	w := wireTask{Kind: v.kind("task"), ID: string(t.Ticket.ID), ContextID: t.Ticket.Thread, Status: t.status(v)}
+	w := wireTask{Kind: v.kind("task"), ID: string(t.Ticket.ID), ContextID: contextOf(t.Question), Status: t.status(v)}
 	if artifacts && t.state == completed && t.Answer != nil && !t.Answer.BodyGone {
 		w.Artifacts = []wireArtifact{t.artifact(v)}
 	}
 	if history != 0 {
 		w.History = []wireMessage{{
-			Kind: v.kind("message"), MessageID: askedAs(t.Question), ContextID: t.Ticket.Thread, TaskID: string(t.Ticket.ID),
+			Kind: v.kind("message"), MessageID: askedAs(t.Question), ContextID: contextOf(t.Question), TaskID: string(t.Ticket.ID),
 			Role: v.role("user"), Parts: []wirePart{v.part(t.Question)},
 		}}
 	}
@@ -129,7 +128,7 @@ func (t task) status(v version) wireStatus {
 	if t.says != "" {
 		said := t.says
 		status.Message = &wireMessage{
-			Kind: v.kind("message"), MessageID: string(t.Ticket.ID) + ":" + stateNames[t.state], ContextID: t.Ticket.Thread, TaskID: string(t.Ticket.ID),
+			Kind: v.kind("message"), MessageID: string(t.Ticket.ID) + ":" + stateNames[t.state], ContextID: contextOf(t.Question), TaskID: string(t.Ticket.ID),
 			Role: v.role("agent"), Parts: []wirePart{{Kind: v.kind("text"), Text: &said}},
 		}
 	}
@@ -156,24 +155,4 @@ func (v version) part(m c3po.Message) wirePart {
 		part.MediaType = cmp.Or(m.ContentType, "text/plain")
 	}
 	return part
-}
-
-// askedKey begins the name of a message's thread if the caller gives none; its id follows.
-const askedKey = "a2a-"
-
-// askedKeyName is the name of that id in metadata, where the thread does not say it: it
-// may be another message's.
-const askedKeyName = "a2a_message_id"
-
-// askedAs is the id that the caller gave its message.
-func askedAs(m c3po.Message) string {
-	var said map[string]json.RawMessage
-	var id string
-	if json.Unmarshal(m.Metadata, &said) == nil && json.Unmarshal(said[askedKeyName], &id) == nil && id != "" {
-		return id
-	}
-	if id, ok := strings.CutPrefix(m.Thread, askedKey); ok {
-		return id
-	}
-	return string(m.ID)
 }

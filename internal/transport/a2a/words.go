@@ -2,6 +2,7 @@ package a2a
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/c3po-dev/c3po"
@@ -9,6 +10,9 @@ import (
 
 // fields are the names that callers of this protocol know our fields by.
 var fields = map[string]string{"client_key": "messageId", "thread": "contextId", "content_type": "mediaType", "metadata": "message.metadata"}
+
+// keyed is how a key of ours begins in a refusal. The thread is of callers that share a name.
+var keyed = regexp.MustCompile(`^client_key '` + keyPrefix + `(` + threadPrefix + `[0-9a-f]{32} )?`)
 
 // inWords gives a refusal in words for a caller that knows this protocol, and neither our
 // tools nor our commands.
@@ -20,7 +24,7 @@ func inWords(refusal *c3po.Error) (message, suggestion string) {
 			message = fields[field] + " " + rest
 		}
 	case c3po.KeyConflict:
-		message = strings.Replace(message, "client_key '"+keyPrefix, "the messageId '", 1)
+		message = keyed.ReplaceAllString(message, "the messageId '")
 		suggestion = "Use a new messageId for a new message; repeat an old one only with the same text, to the same agent."
 	case c3po.AgentNotFound:
 		suggestion = fmt.Sprintf("Ask whoever gave you the token for the names of the agents. An agent that is there has a card at %sNAME%s.", Prefix, WellKnown)

@@ -30,7 +30,7 @@ func TestARefusalSpeaksOfWhatTheCallerHasSent(t *testing.T) {
 			"message.messageId has 1001 bytes, at most 1000 are allowed": ask(strings.Repeat("x", 1001), "Deploy?"),
 			"contextId has 300 characters, at most 200 are allowed":      send(`"messageId":"m-2","contextId":"` + strings.Repeat("y", 300) + `"`),
 			"mediaType has 305 characters, at most 100 are allowed":      send(`"messageId":"m-3","parts":[{"text":"Hi","mediaType":"text/` + strings.Repeat("y", 300) + `"}]`),
-			"message.metadata has 30008 bytes, at most 4096 are allowed": send(`"messageId":"m-4","metadata":{"a":"` + strings.Repeat("y", 30000) + `"}`),
+			"message.metadata has 30058 bytes, at most 4096 are allowed": send(`"messageId":"m-4","metadata":{"a":"` + strings.Repeat("y", 30000) + `"}`),
 			"Agent 'nobody' not found":                                   {version: "1.0", target: "nobody", method: "SendMessage", params: send(`"messageId":"m-5"`).params},
 			"no other agent has the role 'none'":                         {version: "1.0", target: "role:none", method: "SendMessage", params: send(`"messageId":"m-6"`).params},
 		} {
