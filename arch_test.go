@@ -30,7 +30,7 @@ var mayImport = map[string][]string{
 	"internal/agent":          {},
 	"internal/agent/attend":   {".", "internal/client", "internal/client/attempt", "internal/agent/hook", "internal/agent/resident", "internal/host/group", "internal/host/paths"},
 	"internal/agent/session":  {".", "internal/client", "internal/client/attempt", "internal/agent/resident", "internal/text/envelope", "internal/agent/hook", "internal/transport/mcpserver", "internal/host/paths"},
-	"internal/agent/hook":     {"."},
+	"internal/agent/hook":     {".", "internal/text/sanitise"},
 	"internal/agent/resident": {".", "internal/agent/hook", "internal/client/attempt"},
 	"internal/agent/ptyrun":   {".", "internal/client", "internal/client/attempt", "internal/agent/resident", "internal/text/envelope", "internal/agent/hook", "internal/host/paths", "internal/text/sanitise"},
 

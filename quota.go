@@ -44,5 +44,5 @@ func (q OutOfQuota) When() string {
 type QuotaReport struct {
 	RetryInMS int64  `json:"retry_in_ms,omitempty" jsonschema:"Milliseconds until the client asks the model again; 0: the model has answered"`
 	Exact     bool   `json:"exact,omitempty" jsonschema:"The provider has named that time"`
-	Evidence  string `json:"evidence,omitempty" jsonschema:"What the client said, at most 200 bytes"`
+	Evidence  string `json:"evidence,omitempty" jsonschema:"What the client said; more than 200 bytes are cut"`
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/node"
 	"github.com/c3po-dev/c3po/internal/store"
+	"github.com/c3po-dev/c3po/internal/text/sanitise"
 )
 
 const (
@@ -17,7 +18,8 @@ const (
 	heldUpLook = 200
 )
 
-// checkQuota holds a report to what can be so.
+// checkQuota holds a report to what can be so. Its evidence is a provider's text, and no
+// reason to lose the rest: what can't be kept of it is spelt out or cut.
 func checkQuota(report *c3po.QuotaReport) error {
 	if report == nil {
 		return nil
@@ -25,7 +27,7 @@ func checkQuota(report *c3po.QuotaReport) error {
 	if most := c3po.MaxOutOfQuota.Milliseconds(); report.RetryInMS < 0 || report.RetryInMS > most {
 		return refuse("retry_in_ms is %d; it must be between 0 and %d", report.RetryInMS, most)
 	}
-	return checkLabels(label{"evidence", report.Evidence, maxEvidenceBytes})
+	return nil
 }
 
 // reportQuota records that the caller is out of quota, or no longer is. What it has claimed
@@ -35,7 +37,7 @@ func (box *inbox) reportQuota(ctx context.Context, report *c3po.QuotaReport) err
 		return nil
 	}
 	length := time.Duration(report.RetryInMS) * time.Millisecond
-	step := store.QuotaStep{Agent: box.id, Run: box.caller.Run, For: length, Exact: report.Exact, Evidence: report.Evidence}
+	step := store.QuotaStep{Agent: box.id, Run: box.caller.Run, For: length, Exact: report.Exact, Evidence: sanitise.Label(report.Evidence, maxEvidenceBytes)}
 	if err := box.hub.store.SetQuota(ctx, box.space, step); err != nil {
 		return box.dropIfSuperseded(err)
 	}

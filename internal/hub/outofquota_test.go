@@ -44,6 +44,23 @@ func TestAnAgentThatIsOutOfQuotaIsSaidToBeUntilItIsNot(t *testing.T) {
 	})
 }
 
+func TestNoTextOfAProviderKeepsAnAgentFromBeingOutOfQuota(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t)
+		h.enter("bob")
+		for said, want := range map[string]string{
+			"limit\u200b · 👩\u200d💻\n\x1b[0m": `limit\u200b · 👩\u200d💻 \x1b[0m`,
+			strings.Repeat("ü", 101):          strings.Repeat("ü", 100),
+		} {
+			report := &c3po.QuotaReport{RetryInMS: 30_000, Exact: true, Evidence: said}
+			must(h.as("bob").Received(t.Context(), c3po.ReceivedInput{Quota: report}))(t)
+			if is := h.agent("bob").OutOfQuota; is == nil || is.Evidence != want {
+				t.Errorf("it is said to be %+v, want the evidence %q", is, want)
+			}
+		}
+	})
+}
+
 func TestWhatAnAgentOutOfQuotaHoldsOfAQueueIsAnotherMembersAtOnce(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := build(t)
@@ -110,7 +127,7 @@ func TestAReportOfAQuotaIsHeldToWhatCanBeSo(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := build(t)
 		h.enter("bob")
-		for _, report := range []c3po.QuotaReport{{RetryInMS: -1}, {RetryInMS: c3po.MaxOutOfQuota.Milliseconds() + 1}, {RetryInMS: 1, Evidence: strings.Repeat("x", 201)}} {
+		for _, report := range []c3po.QuotaReport{{RetryInMS: -1}, {RetryInMS: c3po.MaxOutOfQuota.Milliseconds() + 1}} {
 			_, err := h.as("bob").Received(t.Context(), c3po.ReceivedInput{Quota: &report})
 			refused(t, err, c3po.InvalidRequest, "")
 		}

@@ -1207,7 +1207,7 @@ export interface Question {
 
 /** A QuotaReport is a session's word that its model is refused to it, or no longer is. */
 export interface QuotaReport {
-  /** What the client said, at most 200 bytes */
+  /** What the client said; more than 200 bytes are cut */
   evidence?: string;
   /** The provider has named that time */
   exact?: boolean;

@@ -1,12 +1,14 @@
 package hook
 
 import (
+	"cmp"
 	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/text/sanitise"
 )
 
 // rateLimited is what Claude Code calls the failure of a turn whose model was refused to
@@ -30,28 +32,17 @@ type Refusal struct {
 // RefusedForQuota says whether the failure of a turn, or of a request that its client makes
 // again, is such a refusal.
 func (e Event) RefusedForQuota(now time.Time) (Refusal, bool) {
-	named := e.Error == rateLimited || e.Error == "" && quotaWords.MatchString(e.Said)
+	named := e.Error == rateLimited || e.Error == "" && quotaWords.MatchString(sanitise.Plain(e.Said))
 	if e.Name != StopFailure && e.Name != Refused || !named {
 		return Refusal{}, false
 	}
-	refusal := Refusal{Until: resetTime(e.Said, now), Evidence: rateLimited}
-	if said := strings.ToValidUTF8(strings.Join(strings.Fields(e.Said), " "), ""); said != "" {
-		refusal.Evidence = cut(said, maxEvidence)
-	}
+	refusal := Refusal{Until: resetTime(sanitise.Plain(e.Said), now), Evidence: cmp.Or(sanitise.Label(e.Said, maxEvidence), rateLimited)}
 	if ms, err := strconv.ParseInt(string(e.RetryAt), 10, 64); err == nil && e.Name == Refused {
 		if at := time.UnixMilli(ms); at.After(now) && at.Sub(now) <= c3po.MaxOutOfQuota {
 			refusal.Again = at
 		}
 	}
 	return refusal, true
-}
-
-// cut keeps whole characters.
-func cut(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	return strings.ToValidUTF8(text[:most], "")
 }
 
 // How providers and clients name the end of a limit.

@@ -38,6 +38,22 @@ func TestTheEndOfALimitIsReadFromWhatAClientSays(t *testing.T) {
 	}
 }
 
+func TestHiddenCharactersKeepNoRefusalFromBeingReported(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 17, 14, 30, 0, 0, time.UTC)
+	for said, want := range map[string]string{
+		"usage limit\u200b · resets 3pm (UTC)":             `usage limit\u200b · resets 3pm (UTC)`,
+		"👩\u200d💻 usage\u00ad limit, resets 3pm (UTC)":     `👩\u200d💻 usage\u00ad limit, resets 3pm (UTC)`,
+		"usage limit, resets\u202e 3pm (UTC)":              `usage limit, resets\u202e 3pm (UTC)`,
+		"\x1b[1musage limit\x1b[0m resets 3\u202fpm (UTC)": `\x1b[1musage limit\x1b[0m resets 3 pm (UTC)`,
+	} {
+		refusal, refused := Event{Name: StopFailure, Said: said}.RefusedForQuota(now)
+		if !refused || refusal.Evidence != want || !refusal.Until.Equal(now.Add(30*time.Minute)) {
+			t.Errorf("%q: refused: %v, %+v; want %q until 15:00", said, refused, refusal, want)
+		}
+	}
+}
+
 func TestOnlyATurnThatFailedForItsQuotaIsARefusal(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 17, 14, 30, 0, 0, time.UTC)

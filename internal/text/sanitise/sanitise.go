@@ -35,6 +35,37 @@ func Hidden(r rune) bool {
 // UTF-8 are spelt out.
 func Inline(text string) string { return spelt(text, "") }
 
+// Label is what others wrote as one line of at most so many bytes, all of which can be
+// printed: white space is one blank, and what else can't be printed is spelt out.
+func Label(text string, most int) string {
+	var out strings.Builder
+	for _, r := range strings.Join(strings.Fields(strings.ToValidUTF8(text, "")), " ") {
+		shown := string(r)
+		if !unicode.IsPrint(r) {
+			shown = escape(r)
+		}
+		if out.Len()+len(shown) > most {
+			break
+		}
+		out.WriteString(shown)
+	}
+	return out.String()
+}
+
+// Plain is what others wrote without its hidden characters, and with a blank for each white
+// space, to look for words in it.
+func Plain(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r):
+			return ' '
+		case Hidden(r):
+			return -1
+		}
+		return r
+	}, text)
+}
+
 // Lines is a text of others as lines of its own. Only its line feeds break a
 // line, and tabs are kept.
 func Lines(text string) []string {

@@ -34,6 +34,26 @@ func TestNothingOfOthersIsACommandWithinALineOfOurs(t *testing.T) {
 	}
 }
 
+func TestALabelOfOthersCanBePrintedAndIsNoLongerThanAllowed(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"limit\n\t·\u00a0resets\u202f3pm": "limit · resets 3pm",
+		"zero\u200bwidth \u00ad👨\u200d👩":  `zero\u200bwidth \u00ad👨\u200d👩`,
+		"\x1b[31mred \u202egnp \ue000":    `\x1b[31mred \u202egnp \ue000`,
+		"broken \xff\xc3 kept":            "broken kept",
+		"":                                "",
+	} {
+		if got := sanitise.Label(text, 100); got != want {
+			t.Errorf("%q is shown as %q, want %q", text, got, want)
+		}
+	}
+	for text, want := range map[string]string{"üüü": "üü", "abc\u200b": "abc", "abcde": "abcde", "abcdef": "abcde"} {
+		if got := sanitise.Label(text, 5); got != want {
+			t.Errorf("%q is cut to %q, want %q", text, got, want)
+		}
+	}
+}
+
 func TestALogLineOfOthersIsHarmlessAndKeepsItsValue(t *testing.T) {
 	t.Parallel()
 	const text = "a\x1b[2Jb\u202ec\u200bd\u009be\U000e0041f\u2028g\nh"
