@@ -291,6 +291,7 @@ func (s *Server) look(ctx context.Context, in c3po.PendingInput) (resident.View,
 
 // goodbye ends the session of the agent, which keeps its id and its mail.
 func (s *Server) goodbye(ctx context.Context) {
+	s.readTranscript() // a client that nobody sits at ends a moment after its turn has failed
 	s.mu.Lock()
 	most := goodbyeTimeout
 	if s.silent {
