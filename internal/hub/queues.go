@@ -113,9 +113,9 @@ func (s spaceHub) noMember(ctx context.Context, queue c3po.AgentID) *c3po.Error 
 // queueReceipt says how the best placed member of the queue can be reached.
 func (o outbox) queueReceipt(receipt *c3po.Receipt, members []store.Record) {
 	best := slices.MinFunc(members, func(x, y store.Record) int {
-		return cmp.Compare(slices.Index(reachOrder(), reachability(x)), slices.Index(reachOrder(), reachability(y)))
+		return cmp.Compare(slices.Index(reachOrder(), queueReach(x)), slices.Index(reachOrder(), queueReach(y)))
 	})
-	receipt.Recipient, receipt.Reachability = status(best), reachability(best)
+	receipt.Recipient, receipt.Reachability = status(best), queueReach(best)
 	receipt.Notice = o.notice
 	switch receipt.Reachability {
 	case c3po.ReachNow, c3po.ReachNextStep, c3po.ReachNextCall:
@@ -125,9 +125,19 @@ func (o outbox) queueReceipt(receipt *c3po.Receipt, members []store.Record) {
 	}
 }
 
+// queueReach is when a member hears of its queue's mail. Nothing starts a closed session for
+// that: it is for members that are there.
+func queueReach(r store.Record) c3po.Reachability {
+	reach := reachability(r)
+	if r.State == c3po.SessionClosed && (reach == c3po.ReachStarts || reach == c3po.ReachQuota) {
+		return c3po.ReachOffline
+	}
+	return reach
+}
+
 // reachOrder is from the soonest to the latest.
 func reachOrder() []c3po.Reachability {
-	return []c3po.Reachability{c3po.ReachNow, c3po.ReachNextStep, c3po.ReachNextCall, c3po.ReachRetry, c3po.ReachQuota, c3po.ReachDialog, c3po.ReachWaitingForHuman, c3po.ReachPersonReturns, c3po.ReachResumed, c3po.ReachUnknown, c3po.ReachOff, c3po.ReachNextSession, c3po.ReachStarts, c3po.ReachOffline}
+	return []c3po.Reachability{c3po.ReachNow, c3po.ReachNextStep, c3po.ReachNextCall, c3po.ReachRetry, c3po.ReachQuota, c3po.ReachDialog, c3po.ReachWaitingForHuman, c3po.ReachPersonReturns, c3po.ReachResumed, c3po.ReachUnknown, c3po.ReachOff, c3po.ReachNextSession, c3po.ReachOffline}
 }
 
 // Claim takes a message of a queue, so that no other agent works on it.

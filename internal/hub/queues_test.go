@@ -1,6 +1,7 @@
 package hub_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -324,5 +325,22 @@ func TestAnOperationThatIsSaidToChangeNothingClaimsNothing(t *testing.T) {
 		}
 		got := must(h.as("b").WaitForMessage(t.Context(), c3po.WaitInput{Timeout: 1}))(t)
 		same(t, "a wait claims", got.ID, task)
+	})
+}
+
+// The host of a closed session is told of its own mail only.
+func TestAReceiptOfAQueueNeverSaysThatMailStartsAClosedMember(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t)
+		h.enter("ann")
+		h.join("bob", "review")
+		must(h.as("bob").Unregister(t.Context(), c3po.None{}))(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		go h.as("bob").Pending(ctx, c3po.PendingInput{Timeout: 3600, State: c3po.SessionClosed})
+		pass(time.Second)
+		same(t, "its own mail", h.agent("bob").Reachability, c3po.ReachStarts)
+		receipt := must(h.as("ann").SendMessage(t.Context(), c3po.SendInput{Target: "role:review", Message: "look"}))(t)
+		same(t, "the queue's", receipt.Reachability, c3po.ReachOffline)
 	})
 }
