@@ -87,3 +87,18 @@ func TestThePersonHearsOnceOfAQuestionThatStallsIfTheyWantTo(t *testing.T) {
 		})
 	}
 }
+
+func TestASessionThatHasEndedIsNotStalled(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t)
+		h.enter("ann", "bob")
+		question := h.send("ann", "bob", "which port?")
+		h.inbox("bob")
+		must(h.as("bob").Received(t.Context(), c3po.ReceivedInput{Stalled: []c3po.MessageID{question.ID}}))(t)
+		stalled := func() bool { return must(h.as("ann").Stuck(t.Context(), c3po.None{}))(t).HoldUps[0].Waits[0].Stalled }
+		same(t, "while it is there", stalled(), true)
+		must(h.as("bob").Unregister(t.Context(), c3po.None{}))(t)
+		same(t, "after its end", stalled(), false)
+		same(t, "its ticket", must(h.as("ann").Tickets(t.Context(), c3po.TicketsInput{}))(t).Tickets[0].StalledAt.IsZero(), true)
+	})
+}

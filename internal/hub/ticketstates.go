@@ -16,9 +16,13 @@ func (s spaceHub) ticket(ctx context.Context, first store.Entry, now time.Time) 
 		ID: m.ID, FromAgent: m.FromAgent, Thread: m.Thread, CreatedAt: first.Facts.Accepted,
 		Deadline: first.Facts.Deadline, Replies: []c3po.Answered{}, Seq: m.Seq,
 	}
-	held := &first
+	held, holder := &first, m.ToAgent
 	for moves := 0; held != nil && moves < ticketMoves; moves++ {
 		next := addFacts(&t, *held)
+		holder = t.ToAgent
+		if held.Facts.Claim != nil {
+			holder = held.Facts.Claim.By
+		}
 		held = nil
 		if next == "" {
 			break
@@ -26,6 +30,15 @@ func (s spaceHub) ticket(ctx context.Context, first store.Entry, now time.Time) 
 		var err error
 		if held, err = s.hub.store.Message(ctx, s.space, next); err != nil {
 			return t, err
+		}
+	}
+	if !t.StalledAt.IsZero() {
+		there, err := s.isThere(ctx, holder)
+		if err != nil {
+			return t, err
+		}
+		if !there {
+			t.StalledAt = time.Time{}
 		}
 	}
 	if !t.Deadline.IsZero() && !now.Before(t.Deadline) && (t.RespondedAt.IsZero() || t.RespondedAt.After(t.Deadline)) {
@@ -39,6 +52,12 @@ func (s spaceHub) ticket(ctx context.Context, first store.Entry, now time.Time) 
 		t.KeptUntil = t.CancelledAt.Add(s.hub.limits.TicketLife)
 	}
 	return t, nil
+}
+
+// isThere says whether an agent has a session that could go on.
+func (s spaceHub) isThere(ctx context.Context, id c3po.AgentID) (bool, error) {
+	records, err := s.hub.store.Agents(ctx, s.space, []c3po.AgentID{id})
+	return len(records) > 0 && status(records[0]) == c3po.Online, err
 }
 
 // addFacts adds what one holder of a ticket did to it. It returns where the

@@ -297,6 +297,7 @@ func (s *Server) goodbye(ctx context.Context) {
 	if s.silent {
 		most = hurriedGoodbyeTimeout
 	}
+	s.conversation.moves()                    // what has ended is not stalled
 	s.conversation.leave()                    // nobody answers any more
 	s.conversation.meter.releases(time.Now()) // what was written down since it last looked counts too
 	s.mu.Unlock()

@@ -114,10 +114,10 @@ func printTicketsAs(w io.Writer, now time.Time, tickets []c3po.Ticket, state, na
 	})
 }
 
-// ticketState is the state of a ticket, and of one that was read whether its reader has gone
-// on to other things.
+// ticketState is the state of a ticket, and of one that was read whether its reader is stalled
+// or has gone on to other things. A text that came with a wake is read before that is proved.
 func ticketState(t c3po.Ticket) string {
-	if t.State == c3po.TicketDelivered && !t.StalledAt.IsZero() {
+	if t.State.Open() && !t.StalledAt.IsZero() {
 		return console.TicketState(t.State) + ", stalled"
 	}
 	if t.State == c3po.TicketDelivered && !t.SilentAt.IsZero() {
@@ -128,11 +128,11 @@ func ticketState(t c3po.Ticket) string {
 
 // stateSince is when a ticket came into its state.
 func stateSince(t c3po.Ticket) time.Time {
+	if t.State.Open() && !t.StalledAt.IsZero() {
+		return t.StalledAt
+	}
 	switch t.State {
 	case c3po.TicketDelivered:
-		if !t.StalledAt.IsZero() {
-			return t.StalledAt
-		}
 		if !t.SilentAt.IsZero() {
 			return t.SilentAt
 		}
