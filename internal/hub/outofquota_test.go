@@ -123,6 +123,29 @@ func TestNothingIsStartedForMailOfAnAgentThatIsOutOfQuota(t *testing.T) {
 	}
 }
 
+func TestAWaitThatEndsBeforeTheQuotaIsBackFindsNothing(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t)
+		h.enter("ann", "bob")
+		h.quota("bob", 3*time.Minute)
+		must(h.as("bob").Unregister(t.Context(), c3po.None{}))(t)
+		h.send("ann", "bob", "which port?")
+		after, began := int64(0), time.Now()
+		for {
+			in := c3po.PendingInput{Timeout: 50, State: c3po.SessionClosed, After: &after}
+			got := must(h.as("bob").Pending(t.Context(), in))(t)
+			after = max(after, got.Seq)
+			if len(got.Messages) > 0 {
+				break
+			}
+			same(t, "its end", got.Outcome.Status, c3po.WaitTimeout)
+		}
+		if early := 3*time.Minute - time.Since(began); early > 0 || early < -2*time.Second {
+			t.Errorf("it heard of its mail %s before its quota was back", early)
+		}
+	})
+}
+
 func TestAReportOfAQuotaIsHeldToWhatCanBeSo(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := build(t)

@@ -315,6 +315,7 @@ func (a *Actor) Pending(ctx context.Context, in c3po.PendingInput) (c3po.Pending
 	}
 	var page store.InboxPage
 	var said store.RoomMail
+	var quota *untilQuota
 	look := func(ctx context.Context) (bool, error) {
 		page, err = a.inbox.page(ctx, a.id, a.caller.Run, in.Cursor, in.Limit, after)
 		if err == nil && page.Rooms {
@@ -342,9 +343,13 @@ func (a *Actor) Pending(ctx context.Context, in c3po.PendingInput) (c3po.Pending
 			q = minding{look, &a.identity}
 		}
 		if in.State == c3po.SessionClosed || a.caller.Role == c3po.RoleRunner {
-			q = &untilQuota{quest: q, box: &a.inbox}
+			quota = &untilQuota{quest: q, box: &a.inbox}
+			q = quota
 		}
 		end, err = a.inbox.await(ctx, timeout, a.queues(), q)
+		if end == timedOut && quota != nil && quota.left > 0 {
+			page, said = store.InboxPage{Seq: after, Paused: page.Paused}, store.RoomMail{} // it stays new
+		}
 	}
 	if err != nil {
 		return c3po.PendingResult{}, err
