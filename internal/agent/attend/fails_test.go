@@ -2,6 +2,7 @@ package attend
 
 import (
 	"context"
+	"fmt"
 	"os/exec"
 	"strings"
 	"sync/atomic"
@@ -17,14 +18,19 @@ import (
 
 func TestMain(m *testing.M) { faultrig.Main(m) }
 
-// A client may refuse to run as it is told to, as Claude Code does for root in some modes.
-// It would refuse for ever: the person hears what it says, and decides.
-func TestThePersonIsToldWhyASessionCannotBeResumedAndDecides(t *testing.T) {
-	t.Parallel()
-	coordinator := faultrig.Start(t, redistest.New(t).URL())
-	as := func(id c3po.AgentID) *client.Client {
-		return client.New(client.Config{URL: coordinator.URL(), AgentID: id})
-	}
+// A rig is a host that attends to the closed session of the agent api.
+type rig struct {
+	t      *testing.T
+	url    string
+	person *client.Client
+	runs   atomic.Int32
+}
+
+// attended has a session that is resumed by what run makes of the number of the start.
+func attended(t *testing.T, run func(r *rig, n int32) *exec.Cmd) *rig {
+	t.Helper()
+	r := &rig{t: t, url: faultrig.Start(t, redistest.New(t).URL()).URL()}
+	r.person = client.New(client.Config{URL: r.url})
 	home := t.TempDir()
 	folders := paths.Folders{Getenv: func(string) string { return home }}
 	session := paths.Session{ID: "s1", Client: "claude-code", Folder: home, Agent: "api", Space: string(c3po.DefaultSpace), Said: true}
@@ -34,54 +40,123 @@ func TestThePersonIsToldWhyASessionCannotBeResumedAndDecides(t *testing.T) {
 	if _, err := folders.Consent("api", &paths.Consent{Mode: "manual", Starts: 100}); err != nil {
 		t.Fatal(err)
 	}
-	var runs atomic.Int32
-	attending, stop := context.WithCancel(t.Context())
-	defer stop()
+	if _, err := r.as("api").RegisterAgent(t.Context(), c3po.RegisterInput{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.as("api").Unregister(t.Context(), c3po.None{}); err != nil {
+		t.Fatal(err)
+	}
+	attending, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	ended := make(chan error, 1)
 	go func() {
 		ended <- New(Config{
 			Folders: folders, Lives: func(string) bool { return false }, ReportEnded: func(context.Context, paths.Session) error { return nil },
-			Client: func(s paths.Session) (*client.Client, error) { return as(s.Agent), nil },
+			Client: func(s paths.Session) (*client.Client, error) {
+				return client.New(client.Config{URL: r.url, AgentID: s.Agent, Closed: true}), nil
+			},
 			Command: func(paths.Session, string, string) (*exec.Cmd, string, error) {
-				runs.Add(1)
-				return exec.Command("sh", "-c", "echo it is not for root >&2; exit 1"), "manual", nil
+				cmd := run(r, r.runs.Load()+1)
+				r.runs.Add(1)
+				return cmd, "manual", nil
 			},
 		}).Run(attending)
 	}()
-	if _, err := as("api").RegisterAgent(t.Context(), c3po.RegisterInput{}); err != nil {
-		t.Fatal(err)
+	t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	return r
+}
+
+func (r *rig) as(id c3po.AgentID) *client.Client {
+	return client.New(client.Config{URL: r.url, AgentID: id})
+}
+
+func (r *rig) ask(text string) {
+	r.t.Helper()
+	if _, err := r.as("web").SendMessage(r.t.Context(), c3po.SendInput{Target: "api", Message: text}); err != nil {
+		r.t.Fatal(err)
 	}
-	if _, err := as("web").SendMessage(t.Context(), c3po.SendInput{Target: "api", Message: "Which port has the printer?"}); err != nil {
-		t.Fatal(err)
-	}
-	person := client.New(client.Config{URL: coordinator.URL()})
-	var asked c3po.Message
+}
+
+// asked is what the person is asked.
+func (r *rig) asked() (id c3po.MessageID, words string) {
+	r.t.Helper()
 	isAsked := func() bool {
-		list, err := person.HumanList(t.Context(), c3po.GetMessagesInput{})
+		list, err := r.person.HumanList(r.t.Context(), c3po.GetMessagesInput{})
 		if err != nil || len(list.Messages) == 0 {
 			return false
 		}
-		asked = list.Messages[0]
+		id = list.Messages[0].ID
 		return true
 	}
 	if !faultrig.Within(time.Minute, isAsked) {
-		t.Fatalf("after %d runs that failed nobody is asked", runs.Load())
+		r.t.Fatalf("after %d runs nobody is asked", r.runs.Load())
 	}
-	if n := runs.Load(); n != maxFailures {
+	question, err := r.person.HumanShow(r.t.Context(), c3po.MessageInput{MessageID: id})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return id, question.Message.Context + question.Message.Text()
+}
+
+// A client may refuse to run as it is told to, as Claude Code does for root in some modes.
+// It would refuse for ever: the person hears what it says, and decides.
+func TestThePersonIsToldWhyASessionCannotBeResumedAndDecides(t *testing.T) {
+	t.Parallel()
+	r := attended(t, func(*rig, int32) *exec.Cmd { return exec.Command("sh", "-c", "echo it is not for root >&2; exit 1") })
+	r.ask("Which port has the printer?")
+	id, words := r.asked()
+	if n := r.runs.Load(); n != maxFailures {
 		t.Errorf("it was resumed %d times before, want %d", n, maxFailures)
 	}
-	question, err := person.HumanShow(t.Context(), c3po.MessageInput{MessageID: asked.ID})
-	if err != nil || !strings.Contains(question.Message.Context+question.Message.Text(), "it is not for root") {
-		t.Errorf("the person reads %+v (%v)", question.Message, err)
+	if !strings.Contains(words, "it is not for root") {
+		t.Errorf("the person reads %s", words)
 	}
-	if _, err := person.HumanAnswer(t.Context(), c3po.AnswerInput{MessageID: asked.ID, Response: goOn}); err != nil {
+	if _, err := r.person.HumanAnswer(t.Context(), c3po.AnswerInput{MessageID: id, Response: goOn}); err != nil {
 		t.Fatal(err)
 	}
-	if !faultrig.Within(time.Minute, func() bool { return runs.Load() > maxFailures }) {
+	if !faultrig.Within(time.Minute, func() bool { return r.runs.Load() > maxFailures }) {
 		t.Error("the person wants it to be tried again, and it is not")
 	}
-	stop()
-	if err := <-ended; err != nil {
-		t.Error(err)
+}
+
+// Otherwise its mail would wait for the next message, and its asker would never know.
+func TestARunThatDoesNotReadItsMailHasFailed(t *testing.T) {
+	t.Parallel()
+	r := attended(t, func(*rig, int32) *exec.Cmd { return exec.Command("true") })
+	r.ask("Which port has the printer?")
+	if _, words := r.asked(); !strings.Contains(words, "it ended without reading its mail") {
+		t.Errorf("the person reads %s", words)
+	}
+}
+
+func TestMailThatWasReadAndLeftUnansweredStartsNothingWithTheNext(t *testing.T) {
+	t.Parallel()
+	r := attended(t, func(r *rig, n int32) *exec.Cmd {
+		reader := r.as("api")
+		if list, err := reader.GetMessages(r.t.Context(), c3po.GetMessagesInput{}); err != nil || len(list.Messages) != int(n) {
+			r.t.Errorf("start %d finds %d messages, %v", n, len(list.Messages), err)
+		}
+		return exec.Command("true")
+	})
+	starts := func(n int32) {
+		t.Helper()
+		if !faultrig.Within(time.Minute, func() bool {
+			agent, err := r.as("web").GetAgentStatus(t.Context(), c3po.AgentInput{AgentID: "api"})
+			return err == nil && agent.Reachability == c3po.ReachStarts && r.runs.Load() >= n
+		}) {
+			t.Fatalf("%d starts, want %d", r.runs.Load(), n)
+		}
+	}
+	for n := int32(1); n <= 3; n++ {
+		r.ask(fmt.Sprintf("Which port has printer %d?", n))
+		starts(n)
+	}
+	// What comes in their wake would have come by the time of the next.
+	if got := r.runs.Load(); got != 3 {
+		t.Errorf("3 messages started it %d times", got)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"time"
 
@@ -141,6 +142,9 @@ func (k *keeper) await(ctx context.Context) (found resident.View, to *client.Cli
 		}
 		if time.Now().Before(k.denied) {
 			return found, to, context.Canceled
+		}
+		if after == 0 && len(found.Mail) < maxLetters {
+			maps.DeleteFunc(k.left, func(id c3po.MessageID, _ bool) bool { return !slices.Contains(found.IDs(), id) })
 		}
 		if paused == "" && slices.ContainsFunc(found.Mail, k.calls) {
 			return found, to, nil

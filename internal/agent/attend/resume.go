@@ -8,12 +8,15 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/agent/hook"
 	"github.com/c3po-dev/c3po/internal/agent/resident"
 	"github.com/c3po-dev/c3po/internal/client"
+	"github.com/c3po-dev/c3po/internal/client/attempt"
 	"github.com/c3po-dev/c3po/internal/host/group"
 )
 
@@ -29,6 +32,9 @@ const (
 // by their begin.
 const Prompt = "c3po: your session was closed, and is resumed because there is mail that expects an answer. Nobody sits at this session. " +
 	"Call get_messages, answer each message with reply from what you know and may do here, and end. If you lack a permission that an answer needs, say so in it."
+
+// errUnread says that a run has ended well without a look at its mail.
+var errUnread = errors.New("it ended without reading its mail")
 
 // errOpened says that a person has opened the session that was resumed.
 var errOpened = errors.New("the person has opened the session")
@@ -76,11 +82,35 @@ func (k *keeper) resume(ctx context.Context, to *client.Client, mail resident.Vi
 	case err != nil:
 		return err
 	}
-	clear(k.left) // what was left before is among the mail, or answered
+	if k.unread(ctx, to, mail.Mail) {
+		return errUnread
+	}
 	for _, l := range mail.Mail {
 		k.left[l.ID] = true
 	}
 	return nil
+}
+
+// unread says that a run has left mail that it was started for, and that nobody has read.
+func (k *keeper) unread(ctx context.Context, to *client.Client, mail []hook.Letter) bool {
+	for range 3 { // that it was handed out is written down a moment later
+		now, err := resident.Look(ctx, to, c3po.PendingInput{Limit: maxLetters, State: c3po.SessionClosed}, maxLetters, nil)
+		if err != nil {
+			return false
+		}
+		untouched := func(l hook.Letter) bool {
+			if !k.calls(l) || !slices.Contains(now.IDs(), l.ID) {
+				return false
+			}
+			trace, err := to.Trace(ctx, c3po.MessageInput{MessageID: l.ID})
+			return err == nil && trace.Deliveries == 0 && trace.Received == nil
+		}
+		if !slices.ContainsFunc(mail, untouched) {
+			return false
+		}
+		attempt.Sleep(ctx, seekEvery)
+	}
+	return ctx.Err() == nil
 }
 
 func (k *keeper) host() string {
