@@ -6,8 +6,9 @@
 # A coordinator writes into it how it is known and the hashes of its programs; from
 # the page of releases the hashes are those of checksums.txt.
 # C3PO_BIN is the folder it installs into, C3PO_VERSION a release other than the
-# newest (v1.2.3), C3PO_RELEASES another page of releases, C3PO_TRUST a file with the
-# authorities that vouch for whoever signs, instead of Sigstore's.
+# newest (v1.2.3), C3PO_RELEASES a mirror of the page of releases, which may have no
+# signature, C3PO_TRUST a file with the authorities that vouch for whoever signs, instead
+# of Sigstore's; with it a mirror must have a signature too.
 # It checks a release that you have in a folder, and installs nothing, with:
 #   sh install.sh verify FOLDER
 set -eu
@@ -20,6 +21,9 @@ fail() {
 	printf 'c3po: %s\n' "$1" >&2
 	exit 1
 }
+
+nothing='; nothing was installed'
+refuse() { fail "$1$nothing"; }
 
 warn() { printf 'warning: %s\n' "$1" >&2; }
 
@@ -72,13 +76,15 @@ END
 }
 signer=https://github.com/c3po-dev/c3po/.github/workflows/release.yml@refs/tags/
 
-# can_check finds a program that checks signatures. LibreSSL can't check a certificate
-# whose ten minutes are over.
+# LibreSSL can't check a certificate whose ten minutes are over.
+has_openssl() { openssl version 2>/dev/null | grep '^OpenSSL [1-9]' >/dev/null; }
+
+# can_check finds a program that checks signatures.
 can_check() {
 	checker=
 	if [ -z "${C3PO_TRUST:-}" ] && command -v cosign >/dev/null 2>&1; then
 		checker=cosign
-	elif openssl version 2>/dev/null | grep '^OpenSSL [1-9]' >/dev/null; then
+	elif has_openssl; then
 		checker=openssl
 	fi
 	[ -n "$checker" ]
@@ -87,35 +93,53 @@ can_check() {
 # field NAME FILE is the first text of that name in a bundle.
 field() { tr ',{}[' '\n\n\n\n' <"$2" | sed -n "s/^[[:space:]]*\"$1\": *\"\([^\"]*\)\".*/\1/p" | head -n 1; }
 
-# certificate takes the certificate out of a bundle if our workflow got it for a tag, and
-# says which as $tag.
-certificate() { # certificate BUNDLE
-	authorities >"$room/authorities.pem"
+# name_tag reads from the certificate in a bundle for which tag our workflow got it, as $tag.
+name_tag() { # name_tag BUNDLE
+	bundle=${1##*/}
 	field rawBytes "$1" | openssl base64 -d -A >"$room/certificate.der"
-	openssl x509 -inform DER -in "$room/certificate.der" -out "$room/certificate.pem" 2>/dev/null || fail "$1 holds no certificate; nothing was installed"
-	openssl verify -no_check_time -CAfile "$room/authorities.pem" "$room/certificate.pem" >/dev/null 2>&1 || fail "nobody that is trusted vouches for the certificate in $1; nothing was installed"
+	openssl x509 -inform DER -in "$room/certificate.der" -out "$room/certificate.pem" 2>/dev/null || refuse "$bundle holds no certificate"
 	tag=$(openssl x509 -in "$room/certificate.pem" -noout -ext subjectAltName | sed -n 's/^ *URI://p')
 	case $tag in
 	"$signer"v[0-9]*) tag=${tag#"$signer"} ;;
-	*) fail "$1 was signed by $tag, not by a release of c3po; nothing was installed" ;;
+	*) refuse "$bundle was signed by $tag, not by a release of c3po" ;;
 	esac
 	case $tag in
-	*[!A-Za-z0-9.-]*) fail "$1 was signed for $tag, which is no version; nothing was installed" ;;
+	*[!A-Za-z0-9.-]*) refuse "$bundle was signed for $tag, which is no version" ;;
 	esac
-	[ "${C3PO_VERSION:-latest}" = latest ] || [ "$C3PO_VERSION" = "$tag" ] || fail "$1 is of $tag, not of $C3PO_VERSION; nothing was installed"
+	[ "${C3PO_VERSION:-latest}" = latest ] || [ "$C3PO_VERSION" = "$tag" ] || refuse "$bundle is of $tag, not of $C3PO_VERSION"
+}
+
+# certificate takes the key out of a bundle if our workflow got the certificate for a tag.
+certificate() { # certificate BUNDLE
+	name_tag "$1"
+	authorities >"$room/authorities.pem"
+	openssl verify -no_check_time -CAfile "$room/authorities.pem" "$room/certificate.pem" >/dev/null 2>&1 || refuse "nobody that is trusted vouches for the certificate in $bundle"
 	openssl x509 -in "$room/certificate.pem" -noout -pubkey >"$room/key.pem"
+}
+
+# signed_by_cosign fails unless cosign finds that a release of ours has signed a file: the
+# one asked for, or any.
+signed_by_cosign() { # signed_by_cosign FILE BUNDLE
+	if [ "${C3PO_VERSION:-latest}" = latest ]; then
+		who="a release"
+		set -- "$1" "$2" --certificate-identity-regexp "^$(printf '%s' "$signer" | sed 's/\./\\./g')v[0-9][A-Za-z0-9.-]*\$"
+	else
+		who="the release $C3PO_VERSION"
+		set -- "$1" "$2" --certificate-identity "$signer$C3PO_VERSION"
+	fi
+	cosign verify-blob --bundle "$2" --certificate-oidc-issuer https://token.actions.githubusercontent.com "$3" "$4" "$1" >/dev/null 2>&1 ||
+		refuse "cosign says that ${1##*/} is not signed by $who of c3po"
 }
 
 # signed fails unless a release of ours has signed a file.
 signed() { # signed FILE BUNDLE
 	if [ "$checker" = cosign ]; then
-		cosign verify-blob --bundle "$2" --certificate-oidc-issuer https://token.actions.githubusercontent.com \
-			--certificate-identity-regexp "^$signer" "$1" >/dev/null 2>&1 || fail "cosign says that $1 is not signed by a release of c3po; nothing was installed"
+		signed_by_cosign "$@"
 		return
 	fi
 	certificate "$2"
 	field signature "$2" | openssl base64 -d -A >"$room/signature"
-	openssl dgst -sha256 -verify "$room/key.pem" -signature "$room/signature" "$1" >/dev/null 2>&1 || fail "the signature is not of this $1; nothing was installed"
+	openssl dgst -sha256 -verify "$room/key.pem" -signature "$room/signature" "$1" >/dev/null 2>&1 || refuse "the signature is not of this ${1##*/}"
 }
 
 # attested fails unless the workflow of a release says that it built what $sums lists.
@@ -135,13 +159,27 @@ attested() { # attested BUNDLE
 	done
 }
 
+# verify_provenance needs OpenSSL, whatever has checked the signature.
+verify_provenance() {
+	if ! has_openssl; then
+		warn "the provenance was not checked: that needs OpenSSL, or gh attestation verify FILE --repo c3po-dev/c3po --signer-workflow c3po-dev/c3po/.github/workflows/release.yml"
+		return
+	fi
+	release=$tag
+	attested provenance.sigstore.json
+	[ "$tag" = "$release" ] || refuse "the provenance is of $tag, checksums.txt of $release"
+	printf 'its workflow built them\n'
+}
+
 # verify checks what there is of a release in a folder.
 verify() { # verify FOLDER
+	nothing=
 	cd "$1"
-	can_check || fail "neither cosign nor OpenSSL is installed; nothing was checked"
+	can_check || refuse "neither cosign nor OpenSSL is installed; nothing was checked"
 	room=$(mktemp -d)
 	trap 'rm -rf "$room"' EXIT
 	signed checksums.txt checksums.txt.sigstore.json
+	[ "$checker" = openssl ] || ! has_openssl || name_tag checksums.txt.sigstore.json
 	printf 'checksums.txt is signed by the release %s\n' "${tag:-that cosign found}"
 	sums=
 	while read -r want file; do
@@ -152,9 +190,7 @@ verify() { # verify FOLDER
 	done <checksums.txt
 	[ -n "$sums" ] || fail "none of the files in checksums.txt is here"
 	if [ -e provenance.sigstore.json ]; then
-		[ "$checker" = openssl ] || fail "for the provenance, use: gh attestation verify FILE --repo c3po-dev/c3po"
-		attested provenance.sigstore.json
-		printf 'its workflow built them\n'
+		verify_provenance
 	fi
 }
 
@@ -222,24 +258,34 @@ from_coordinator() {
 	else
 		curl -fsS -o "$room/c3po" "https://$address/install/$name"
 	fi
-	[ "$(sum "$room/c3po")" = "$want" ] || fail "the program is not the one the coordinator offers; nothing was installed"
+	[ "$(sum "$room/c3po")" = "$want" ] || refuse "the program is not the one the coordinator offers"
 	put "$room/c3po"
 	"$folder/c3po" join - "$@" <<-END
 		$invitation
 	END
 }
 
-# check_release fails if checksums.txt is not ours. A mirror may have no signature.
+# fetch says in $answer how the page answered, and in $reason why there is no file.
+fetch() { # fetch FILE
+	if answer=$(curl -fsSL -o "$room/$1" -w '%{http_code}' "$page/$1" 2>"$room/curl"); then return; fi
+	reason=$(sed 's/^curl: ([0-9]*) //' "$room/curl")
+	return 1
+}
+
+# check_release fails if checksums.txt is not ours. A mirror may have no signature, unless
+# somebody said whom to trust.
 check_release() {
-	bundle=checksums.txt.sigstore.json
 	if ! can_check; then
+		[ -z "${C3PO_TRUST:-}" ] || refuse "the signature can't be checked against C3PO_TRUST without OpenSSL"
 		warn "the signature was not checked: that needs OpenSSL or cosign"
-	elif curl -fsSL -o "$room/$bundle" "$page/$bundle" 2>/dev/null; then
-		signed "$room/checksums.txt" "$room/$bundle"
-	elif [ "$from" != "$releases" ]; then
-		warn "the signature was not checked: $from has none"
+	elif fetch checksums.txt.sigstore.json; then
+		signed "$room/checksums.txt" "$room/checksums.txt.sigstore.json"
+	elif [ "$answer" != 404 ]; then
+		refuse "the signature can't be fetched: $reason"
+	elif [ "$from" = "$releases" ] || [ -n "${C3PO_TRUST:-}" ]; then
+		refuse "the release has no signature"
 	else
-		fail "the release has no signature; nothing was installed"
+		warn "the signature was not checked: $from has none"
 	fi
 }
 
@@ -258,17 +304,20 @@ from_releases() {
 	*) fail "C3PO_VERSION is $C3PO_VERSION, not a version such as v1.2.3" ;;
 	esac
 	case $(uname -m) in
-	armv6*) fail "there is no release for this processor; nothing was installed" ;;
+	armv6*) refuse "there is no release for this processor" ;;
 	esac
 	archive=$name.tar.gz
 	make_room
-	curl -fsSL -o "$room/checksums.txt" "$page/checksums.txt" || fail "there is no release at $page; nothing was installed"
+	if ! fetch checksums.txt; then
+		[ "$answer" != 404 ] || refuse "there is no release at $page"
+		refuse "$page can't be asked: $reason"
+	fi
 	check_release
 	want=$(sed -n "s/^\([0-9a-f]\{64\}\)  $archive\$/\1/p" "$room/checksums.txt")
-	[ -n "$want" ] || fail "there is no release for $system on $machine; nothing was installed"
-	curl -fsSL -o "$room/$archive" "$page/$archive" || fail "$page/$archive cannot be fetched; nothing was installed"
-	[ "$(sum "$room/$archive")" = "$want" ] || fail "$archive is not what checksums.txt says; nothing was installed"
-	tar -xzf "$room/$archive" -C "$room" c3po || fail "$archive holds no c3po; nothing was installed"
+	[ -n "$want" ] || refuse "there is no release for $system on $machine"
+	fetch "$archive" || refuse "$page/$archive can't be fetched: $reason"
+	[ "$(sum "$room/$archive")" = "$want" ] || refuse "$archive is not what checksums.txt says"
+	tar -xzf "$room/$archive" -C "$room" c3po || refuse "$archive holds no c3po"
 	put "$room/c3po"
 	command -v redis-server >/dev/null 2>&1 || command -v valkey-server >/dev/null 2>&1 ||
 		printf 'c3po up also needs redis-server (7.0 or newer) or valkey-server, for example: apt install redis-server\n'

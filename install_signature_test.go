@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,8 +22,15 @@ func (p releasePage) sign(t *testing.T, below, tag string, signer ...string) (tr
 	if _, err := exec.LookPath("openssl"); err != nil && os.Getenv("CI") != "true" {
 		t.Skip("openssl is not installed")
 	}
+	trust = filepath.Join(t.TempDir(), "trust.pem")
+	p.signAs(t, below, tag, trust, signer...)
+	return trust
+}
+
+// signAs does it with the authority in trust, which is made if it is not there.
+func (p releasePage) signAs(t *testing.T, below, tag, trust string, signer ...string) {
+	t.Helper()
 	folder := t.TempDir()
-	trust = filepath.Join(folder, "trust.pem")
 	if err := os.WriteFile(filepath.Join(folder, "checksums.txt"), p[below+"checksums.txt"], 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +44,6 @@ func (p releasePage) sign(t *testing.T, below, tag string, signer ...string) (tr
 		}
 		p[below+name] = data
 	}
-	return trust
 }
 
 const (
@@ -111,13 +118,36 @@ func TestTheScriptSaysIfASignatureWasNotChecked(t *testing.T) {
 	t.Parallel()
 	page := releasePage{}
 	page.put(t, signedPage, "#!/bin/sh\necho newest\n")
-	out, left, err := install(t, page, c3po.InstallScript, []string{"C3PO_TRUST=/dev/null"})
+	out, left, err := install(t, page, c3po.InstallScript, nil)
 	if err != nil || len(left) != 1 || !strings.Contains(out, "the signature was not checked: http://") {
 		t.Errorf("it leaves %v, %v:\n%s", left, err, out)
 	}
-	out, left, err = install(t, page, asOurs(), []string{"C3PO_TRUST=/dev/null"})
-	if err == nil || len(left) > 0 || !strings.Contains(out, "the release has no signature; nothing was installed") {
-		t.Errorf("it leaves %v, %v:\n%s", left, err, out)
+	for name, run := range map[string]struct {
+		script    string
+		variables []string
+	}{
+		"the project's page":         {script: asOurs()},
+		"a mirror and whom to trust": {script: c3po.InstallScript, variables: []string{"C3PO_TRUST=/dev/null"}},
+		"the page and whom to trust": {script: asOurs(), variables: []string{"C3PO_TRUST=/dev/null"}},
+	} {
+		out, left, err = install(t, page, run.script, run.variables)
+		if err == nil || len(left) > 0 || !strings.Contains(out, "the release has no signature; nothing was installed") {
+			t.Errorf("%s: it leaves %v, %v:\n%s", name, left, err, out)
+		}
+	}
+}
+
+// Whoever stands in between could answer with anything for a signature they can't make.
+func TestTheScriptTakesOnlyANotFoundForNoSignature(t *testing.T) {
+	t.Parallel()
+	page := releasePage{}
+	page.put(t, signedPage, "#!/bin/sh\necho newest\n")
+	for _, status := range []int{http.StatusServiceUnavailable, http.StatusForbidden, http.StatusTooManyRequests} {
+		page[signedBundle] = fmt.Appendf(nil, "%s%d", answering, status)
+		out, left, err := install(t, page, c3po.InstallScript, nil)
+		if err == nil || len(left) > 0 || !strings.Contains(out, fmt.Sprintf("the signature can't be fetched: The requested URL returned error: %d; nothing was installed", status)) {
+			t.Errorf("%d: it leaves %v, %v:\n%s", status, left, err, out)
+		}
 	}
 }
 

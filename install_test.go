@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -27,8 +28,16 @@ func (p releasePage) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
+	if status, found := bytes.CutPrefix(data, []byte(answering)); found {
+		code, _ := strconv.Atoi(string(status))
+		w.WriteHeader(code)
+		return
+	}
 	_, _ = w.Write(data)
 }
+
+// answering is what a file begins with for which the page has nothing but the status behind it.
+const answering = "status "
 
 // put adds a release that holds one program for this system.
 func (p releasePage) put(t *testing.T, below, program string) {
