@@ -210,13 +210,21 @@ here() {
 	else
 		folder=${C3PO_BIN:-$HOME/.local/bin}
 	fi
-	command -v curl >/dev/null 2>&1 || fail "curl is not installed"
+	command -v curl >/dev/null 2>&1 || refuse "curl is not installed"
+	command -v sha256sum >/dev/null 2>&1 || command -v shasum >/dev/null 2>&1 || command -v openssl >/dev/null 2>&1 ||
+		refuse "none of sha256sum, shasum and openssl is installed"
 }
 
 # make_room makes a place beside the program, so that the new one replaces it in one step.
 make_room() {
-	mkdir -p "$folder"
-	room=$(mktemp -d "$folder/.c3po-XXXXXX")
+	case $folder in
+	/*) ;;
+	*) folder=$(pwd)/$folder ;;
+	esac
+	mkdir -p "$folder" || refuse "the folder $folder can't be made"
+	folder=$(cd "$folder" && pwd)
+	[ ! -d "$folder/c3po" ] || refuse "$folder/c3po is a folder, where the program should go"
+	room=$(mktemp -d "$folder/.c3po-XXXXXX") || refuse "nothing can be written to $folder"
 	trap 'rm -rf "$room"' EXIT
 	trap 'exit 1' HUP INT TERM
 }
@@ -306,6 +314,7 @@ from_releases() {
 	case $(uname -m) in
 	armv6*) refuse "there is no release for this processor" ;;
 	esac
+	command -v tar >/dev/null 2>&1 || refuse "tar is not installed"
 	archive=$name.tar.gz
 	make_room
 	if ! fetch checksums.txt; then
@@ -317,7 +326,8 @@ from_releases() {
 	[ -n "$want" ] || refuse "there is no release for $system on $machine"
 	fetch "$archive" || refuse "$page/$archive can't be fetched: $reason"
 	[ "$(sum "$room/$archive")" = "$want" ] || refuse "$archive is not what checksums.txt says"
-	tar -xzf "$room/$archive" -C "$room" c3po || refuse "$archive holds no c3po"
+	# To root tar would give the owner that the builder had.
+	tar -xzof "$room/$archive" -C "$room" c3po || refuse "tar gets no c3po out of $archive"
 	put "$room/c3po"
 	command -v redis-server >/dev/null 2>&1 || command -v valkey-server >/dev/null 2>&1 ||
 		printf 'c3po up also needs redis-server (7.0 or newer) or valkey-server, for example: apt install redis-server\n'

@@ -46,7 +46,7 @@ func (p releasePage) put(t *testing.T, below, program string) {
 	zipped := gzip.NewWriter(&packed)
 	archive := tar.NewWriter(zipped)
 	for _, file := range []struct{ name, text string }{{"README.md", "read me"}, {"c3po", program}} {
-		if err := archive.WriteHeader(&tar.Header{Name: file.name, Mode: 0o755, Size: int64(len(file.text))}); err != nil {
+		if err := archive.WriteHeader(&tar.Header{Name: file.name, Mode: 0o755, Uid: 4242, Gid: 4242, Size: int64(len(file.text))}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := archive.Write([]byte(file.text)); err != nil {
