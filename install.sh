@@ -142,7 +142,7 @@ signed() { # signed FILE BUNDLE
 	openssl dgst -sha256 -verify "$room/key.pem" -signature "$room/signature" "$1" >/dev/null 2>&1 || refuse "the signature is not of this ${1##*/}"
 }
 
-# attested fails unless the workflow of a release says that it built what $sums lists.
+# attested lists in $room/subjects what the workflow of a release says that it built.
 attested() { # attested BUNDLE
 	certificate "$1"
 	type=$(field payloadType "$1")
@@ -152,46 +152,67 @@ attested() { # attested BUNDLE
 		printf 'DSSEv1 %s %s %s ' "${#type}" "$type" "$(wc -c <"$room/statement" | tr -d ' ')"
 		cat "$room/statement"
 	} >"$room/signed"
-	openssl dgst -sha256 -verify "$room/key.pem" -signature "$room/signature" "$room/signed" >/dev/null 2>&1 || fail "the signature is not of the statement in $1"
-	grep '"predicateType": *"https://slsa.dev/provenance/v1"' "$room/statement" >/dev/null || fail "$1 says nothing of how anything was built"
-	for one in $sums; do
-		grep "\"sha256\": *\"$one\"" "$room/statement" >/dev/null || fail "$1 says nothing of a file with the hash $one"
-	done
+	openssl dgst -sha256 -verify "$room/key.pem" -signature "$room/signature" "$room/signed" >/dev/null 2>&1 || refuse "the signature is not of the statement in $1"
+	grep '"predicateType": *"https://slsa.dev/provenance/v1"' "$room/statement" >/dev/null || refuse "$1 says nothing of how anything was built"
+	tr '{}' '\n\n' <"$room/statement" | sed -n \
+		-e '/^ *"name": *"[^"]*", *"digest": *$/{s/^ *"name": *"\([^"]*\)".*/\1/;h;}' \
+		-e '/^ *"sha256": *"[0-9a-f]*" *$/{s/^ *"sha256": *"\([0-9a-f]*\)" *$/\1/;G;s/\n/  /;p;}' >"$room/subjects"
 }
 
-# verify_provenance needs OpenSSL, whatever has checked the signature.
+# verify_provenance needs OpenSSL, whatever has checked the signature. Files that only the
+# provenance lists are checked against it.
 verify_provenance() {
-	if ! has_openssl; then
+	if [ ! -e provenance.sigstore.json ]; then
+		warn "who built the files was not checked: there is no provenance.sigstore.json"
+		return
+	elif ! has_openssl; then
 		warn "the provenance was not checked: that needs OpenSSL, or gh attestation verify FILE --repo c3po-dev/c3po --signer-workflow c3po-dev/c3po/.github/workflows/release.yml"
 		return
 	fi
 	release=$tag
 	attested provenance.sigstore.json
 	[ "$tag" = "$release" ] || refuse "the provenance is of $tag, checksums.txt of $release"
+	while read -r want file; do
+		grep -Fx "$want  $file" "$room/subjects" >/dev/null || refuse "the provenance says nothing of this $file"
+	done <"$room/checked"
+	while read -r want file; do
+		if [ ! -e "$file" ] || grep -Fx "$want  $file" "$room/checked" >/dev/null; then continue; fi
+		[ "$(sum "$file")" = "$want" ] || refuse "$file is not what the provenance says"
+		printf '%s  %s\n' "$want" "$file" >>"$room/checked"
+		printf '%s is what the provenance says\n' "$file"
+	done <"$room/subjects"
 	printf 'its workflow built them\n'
 }
 
-# verify checks what there is of a release in a folder.
+# verify checks what there is of a release in a folder, and names what it could not check.
 verify() { # verify FOLDER
 	nothing=
 	cd "$1"
 	can_check || refuse "neither cosign nor OpenSSL is installed; nothing was checked"
+	for file in checksums.txt checksums.txt.sigstore.json; do
+		[ -e "$file" ] || refuse "there is no $file here; nothing was checked"
+	done
 	room=$(mktemp -d)
 	trap 'rm -rf "$room"' EXIT
 	signed checksums.txt checksums.txt.sigstore.json
 	[ "$checker" = openssl ] || ! has_openssl || name_tag checksums.txt.sigstore.json
 	printf 'checksums.txt is signed by the release %s\n' "${tag:-that cosign found}"
-	sums=
+	: >"$room/checked"
 	while read -r want file; do
 		[ -e "$file" ] || continue
-		[ "$(sum "$file")" = "$want" ] || fail "$file is not what checksums.txt says"
-		sums="$sums $want"
+		[ "$(sum "$file")" = "$want" ] || refuse "$file is not what checksums.txt says"
+		printf '%s  %s\n' "$want" "$file" >>"$room/checked"
 		printf '%s is what it says\n' "$file"
 	done <checksums.txt
-	[ -n "$sums" ] || fail "none of the files in checksums.txt is here"
-	if [ -e provenance.sigstore.json ]; then
-		verify_provenance
-	fi
+	verify_provenance
+	[ -s "$room/checked" ] || refuse "none of the files that the release lists is here"
+	for file in * .[!.]*; do
+		case $file in
+		checksums.txt | checksums.txt.sigstore.json | provenance.sigstore.json) continue ;;
+		esac
+		if [ ! -e "$file" ] || cut -c 67- "$room/checked" | grep -Fx -e "$file" >/dev/null; then continue; fi
+		warn "$file was not checked: the release does not list it"
+	done
 }
 
 # here finds out what to fetch and where it goes.

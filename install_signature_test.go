@@ -155,7 +155,14 @@ func TestTheScriptVerifiesAReleaseInAFolder(t *testing.T) {
 	t.Parallel()
 	page := releasePage{}
 	page.put(t, "", "#!/bin/sh\necho newest\n")
+	// The provenance lists more than checksums.txt does: what other package managers get.
+	sums, manifest := page["checksums.txt"], []byte("{}\n")
+	page["checksums.txt"] = fmt.Appendf(bytes.Clone(sums), "%x  c3po.json\n", sha256.Sum256(manifest))
 	trust := page.sign(t, "", "v1.2.3")
+	provenance := page["provenance.sigstore.json"]
+	page["checksums.txt"] = sums
+	page.signAs(t, "", "v1.2.3", trust)
+	page["provenance.sigstore.json"] = provenance
 	verify := func(change func(releasePage)) (string, error) {
 		changed, folder := releasePage{}, t.TempDir()
 		for name, data := range page {
@@ -183,9 +190,25 @@ func TestTheScriptVerifiesAReleaseInAFolder(t *testing.T) {
 		t.Errorf("%v:\n%swant\n%s", err, out, want)
 	}
 	for says, change := range map[string]func(releasePage){
-		"is not what checksums.txt says": func(p releasePage) { p[archive] = append(p[archive], 0) },
-		"none of the files":              func(p releasePage) { delete(p, archive) },
-		"the signature is not of this":   func(p releasePage) { p["checksums.txt"] = append(p["checksums.txt"], '\n') },
+		"c3po.json is what the provenance says\nits workflow built them\n":                     func(p releasePage) { p["c3po.json"] = manifest },
+		"warning: other was not checked: the release does not list it\n":                       func(p releasePage) { p["other"] = manifest },
+		"warning: .hidden was not checked: the release does not list it\n":                     func(p releasePage) { p[".hidden"] = manifest },
+		"warning: who built the files was not checked: there is no provenance.sigstore.json\n": func(p releasePage) { delete(p, "provenance.sigstore.json") },
+		"warning: c3po.json was not checked: the release does not list it\n": func(p releasePage) {
+			p["c3po.json"] = manifest
+			delete(p, "provenance.sigstore.json")
+		},
+	} {
+		if out, err := verify(change); err != nil || !strings.Contains(out, says) {
+			t.Errorf("%v, want a word about %q:\n%s", err, says, out)
+		}
+	}
+	for says, change := range map[string]func(releasePage){
+		"c3po.json is not what the provenance says":    func(p releasePage) { p["c3po.json"] = []byte("{ }\n") },
+		"there is no checksums.txt.sigstore.json here": func(p releasePage) { delete(p, "checksums.txt.sigstore.json") },
+		"is not what checksums.txt says":               func(p releasePage) { p[archive] = append(p[archive], 0) },
+		"none of the files":                            func(p releasePage) { delete(p, archive) },
+		"the signature is not of this":                 func(p releasePage) { p["checksums.txt"] = append(p["checksums.txt"], '\n') },
 		"not of the statement": func(p releasePage) {
 			text := string(p["provenance.sigstore.json"])
 			_, rest, _ := strings.Cut(text, `"payload":"`)
