@@ -158,6 +158,22 @@ func TestTheChartRefusesWhatCannotWork(t *testing.T) {
 	}
 }
 
+// A node that has once pulled latest must not keep it. Kubernetes knows which tags move
+// if nobody says otherwise.
+func TestTheNewestReleaseIsNotTheOneANodeHas(t *testing.T) {
+	t.Parallel()
+	for values, want := range map[string]string{"": "ghcr.io/c3po-dev/c3po:latest ", "image: {tag: v1.2.3, pullPolicy: Never}": "ghcr.io/c3po-dev/c3po:v1.2.3 Never"} {
+		files, err := render(load(t), "c3po", values)
+		if err != nil {
+			t.Fatal(err)
+		}
+		container := decode(t, files)["Deployment/c3po"].(*appsv1.Deployment).Spec.Template.Spec.Containers[0]
+		if got := container.Image + " " + string(container.ImagePullPolicy); got != want {
+			t.Errorf("%q: the image is %q, want %q", values, got, want)
+		}
+	}
+}
+
 // A coordinator that stops is missed by nobody only if another is ready first.
 func TestAnUpgradeNeverHasFewerCoordinators(t *testing.T) {
 	t.Parallel()
