@@ -6,6 +6,9 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+# The folder may be another user's.
+printf '[safe]\n\tdirectory = *\n' >"$work/gitconfig"
+export GIT_CONFIG_GLOBAL=$work/gitconfig
 
 goreleaser=${GORELEASER:-$work/goreleaser}
 [ -x "$goreleaser" ] || (cd tools/goreleaser && go build -o "$goreleaser" github.com/goreleaser/goreleaser/v2)
