@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -308,6 +310,22 @@ func TestThePagesAreBuiltFromPackagesWithKnownHashes(t *testing.T) {
 			if one.Resolved != "" {
 				t.Errorf("the lock of %s says where %s was found, which is different elsewhere", folder, name)
 			}
+		}
+	}
+}
+
+func TestDependabotLooksAtEveryModule(t *testing.T) {
+	t.Parallel()
+	tracked, err := exec.CommandContext(t.Context(), "git", "-c", "safe.directory=*", "ls-files", "--", "go.mod", "*/go.mod", "*/package-lock.json").Output()
+	if err != nil {
+		t.Skipf("this is no checkout: %v", err)
+	}
+	var config struct{ Updates []struct{ Directory string } }
+	readYAML(t, ".github/dependabot.yml", &config)
+	for _, file := range strings.Fields(string(tracked)) {
+		folder := path.Join("/", path.Dir(file))
+		if !slices.ContainsFunc(config.Updates, func(u struct{ Directory string }) bool { return u.Directory == folder }) {
+			t.Errorf("dependabot.yml has no row for %s", folder)
 		}
 	}
 }
