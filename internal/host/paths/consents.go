@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,6 +17,8 @@ import (
 type Consent struct {
 	Mode   string `json:"mode"`   // of permissions, as its client calls it
 	Starts int    `json:"starts"` // in an hour, at the most
+	// Denied says that mail does not resume the agent, whatever is allowed for Everyone.
+	Denied bool `json:"denied,omitempty"`
 }
 
 // Everyone stands for each agent that is not named.
@@ -30,7 +31,7 @@ type Consents map[string]Consent
 func (c Consents) For(id c3po.AgentID) (Consent, bool) {
 	for _, name := range []string{string(id), id.Name(), Everyone} {
 		if consent, ok := c[name]; ok {
-			return consent, true
+			return consent, !consent.Denied
 		}
 	}
 	return Consent{}, false
@@ -48,20 +49,30 @@ func (f Folders) Consents() (Consents, error) {
 	return all, f.readAttend(consentsFile, &all)
 }
 
-// Consent allows it for an agent, or with nil does so no longer. It says whether there was
-// one before.
+// Consent lets mail resume an agent, or Everyone who is not named; with nil it does so no
+// longer, and says whether mail did before. An agent that is named stays denied whatever
+// Everyone is allowed, and a bare name stands for all ids that have it.
 func (f Folders) Consent(name string, to *Consent) (was bool, err error) {
 	all, err := f.Consents()
 	if err != nil {
 		return false, err
 	}
-	changed := maps.Clone(all)
-	_, was = all[name]
-	delete(changed, name)
-	if to != nil {
-		changed[name] = *to
+	_, was = all.For(c3po.AgentID(name))
+	switch {
+	case to != nil:
+		all[name] = *to
+	case name == Everyone:
+		delete(all, name)
+	default:
+		for other, consent := range all {
+			if c3po.AgentID(other).Name() == name {
+				was = was || !consent.Denied
+				delete(all, other)
+			}
+		}
+		all[name] = Consent{Denied: true}
 	}
-	return was, f.writeAttend(consentsFile, changed)
+	return was, f.writeAttend(consentsFile, all)
 }
 
 // Starts are when the session of each agent was resumed, of late.
