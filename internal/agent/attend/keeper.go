@@ -27,6 +27,8 @@ const (
 	maxFailures = 3
 	// openTimeout is how long a client that has waited for a session may take to open it.
 	openTimeout = 5 * time.Second
+	// withdrawTimeout is how long the end waits for the coordinator to take a question back.
+	withdrawTimeout = 2 * time.Second
 	// hour is what the budget of starts is for.
 	hour = time.Hour
 )
@@ -40,14 +42,22 @@ type keeper struct {
 	left   map[c3po.MessageID]bool // a run has ended well and left it unanswered: another would too
 	asked  c3po.MessageID          // the question whether it may be started more often
 	denied time.Time               // the person wants no more starts until then
-	failed []error                 // how the last runs have ended, since one has ended well
+	// askedAt is when the person was last asked: what they allow after that counts instead
+	// of an answer.
+	askedAt time.Time
+	failed  []error // how the last runs have ended, since one has ended well
 	// yielded is when the person's client was last seen to wait for the session.
 	yielded time.Time
 }
 
 func (k *keeper) run(ctx context.Context) {
+	defer k.withdrawIfDenied(ctx)
 	away, rests := resident.Backoff(), attempt.Backoff{Min: minRest, Max: maxRest}
 	for ctx.Err() == nil {
+		if k.reconsidered() {
+			k.withdraw(ctx)
+			k.askedAt, k.denied, k.failed = time.Time{}, time.Time{}, nil
+		}
 		if k.open() || time.Now().Before(k.denied) {
 			attempt.Sleep(ctx, lookEvery)
 			continue
@@ -114,7 +124,8 @@ func (k *keeper) awaited() bool {
 }
 
 // await waits for mail that expects an answer. Meanwhile others see that mail starts the
-// agent. It ends with context.Canceled when the session is opened, or is to stay closed.
+// agent. It ends with context.Canceled when the session is opened, is to stay closed, or the
+// person has changed their consent.
 func (k *keeper) await(ctx context.Context) (found resident.View, to *client.Client, err error) {
 	if to, err = k.cfg.Client(k.session); err != nil {
 		return found, nil, err
@@ -124,7 +135,7 @@ func (k *keeper) await(ctx context.Context) (found resident.View, to *client.Cli
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	go k.whenOpened(ctx, cancel)
+	go k.whenDisturbed(ctx, cancel)
 	after, paused := int64(0), ""
 	for {
 		in := c3po.PendingInput{After: &after, Limit: maxLetters, Paused: &paused, State: c3po.SessionClosed, Timeout: int(waitSlice / time.Second)}
@@ -156,8 +167,9 @@ func (k *keeper) await(ctx context.Context) (found resident.View, to *client.Cli
 // calls says that a message is worth a start.
 func (k *keeper) calls(l hook.Letter) bool { return l.ExpectsReply && !k.left[l.ID] }
 
-// whenOpened cancels once the session is open.
-func (k *keeper) whenOpened(ctx context.Context, cancel func()) {
+// whenDisturbed cancels once the session is open, or the person has decided otherwise than by
+// an answer.
+func (k *keeper) whenDisturbed(ctx context.Context, cancel func()) {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	for {
@@ -166,7 +178,7 @@ func (k *keeper) whenOpened(ctx context.Context, cancel func()) {
 			return
 		case <-tick.C:
 		}
-		if k.open() {
+		if k.open() || k.reconsidered() {
 			cancel()
 			return
 		}
@@ -180,6 +192,37 @@ func (k *keeper) consent() (paths.Consent, bool) {
 		return paths.Consent{}, false // the service says so
 	}
 	return all.For(k.session.Agent)
+}
+
+// reconsidered says that the person has changed their consent since they were asked.
+func (k *keeper) reconsidered() bool {
+	consent, ok := k.consent()
+	return ok && !k.askedAt.IsZero() && consent.At.After(k.askedAt)
+}
+
+// withdraw takes back the question, if there is one.
+func (k *keeper) withdraw(ctx context.Context) {
+	if k.asked == "" {
+		return
+	}
+	to, err := k.cfg.Client(k.session)
+	if err == nil {
+		_, err = to.Cancel(ctx, c3po.MessageInput{MessageID: k.asked})
+	}
+	if err != nil {
+		k.log.WarnContext(ctx, "cannot withdraw the question whether the session may be resumed further", "err", err)
+	}
+	k.asked = ""
+}
+
+// withdrawIfDenied leaves no question about a session that mail may not resume any more.
+func (k *keeper) withdrawIfDenied(ctx context.Context) {
+	if _, ok := k.consent(); ok {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), withdrawTimeout)
+	defer cancel()
+	k.withdraw(ctx)
 }
 
 // affordable says that another start is within the budget and has a chance. If not, the
@@ -205,7 +248,7 @@ func (k *keeper) affordable(ctx context.Context, to *client.Client) bool {
 		attempt.Sleep(ctx, maxRest)
 		return false
 	}
-	k.asked = done.MessageID
+	k.asked, k.askedAt = done.MessageID, time.Now()
 	k.log.WarnContext(ctx, "the person is asked whether mail may resume the session further", "reason", reason)
 	return false
 }

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -48,7 +49,7 @@ another.`,
 			if err := checkNear(a, name); err != nil {
 				return err
 			}
-			consent := paths.Consent{Mode: mode, Starts: starts}
+			consent := paths.Consent{Mode: mode, Starts: starts, At: time.Now().UTC()}
 			if err := checkMode(a, name, consent); err != nil {
 				return err
 			}

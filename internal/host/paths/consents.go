@@ -18,7 +18,8 @@ type Consent struct {
 	Mode   string `json:"mode"`   // of permissions, as its client calls it
 	Starts int    `json:"starts"` // in an hour, at the most
 	// Denied says that mail does not resume the agent, whatever is allowed for Everyone.
-	Denied bool `json:"denied,omitempty"`
+	Denied bool      `json:"denied,omitempty"`
+	At     time.Time `json:"at,omitzero"`
 }
 
 // Everyone stands for each agent that is not named.
