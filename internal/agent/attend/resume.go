@@ -50,6 +50,9 @@ func (k *keeper) resume(ctx context.Context, to *client.Client, mail resident.Vi
 	if err != nil {
 		return err
 	}
+	if err := startable(cmd); err != nil {
+		return err
+	}
 	lock, err := k.cfg.Folders.ResumeLock(k.session.ID)
 	if err != nil {
 		return err
@@ -154,7 +157,7 @@ func (k *keeper) execute(ctx context.Context, cmd *exec.Cmd) error {
 				return cause
 			}
 			if err != nil {
-				return fmt.Errorf("%w: %s", err, said)
+				return because(err, said.String())
 			}
 			return nil
 		case <-tick.C:
