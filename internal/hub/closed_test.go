@@ -81,3 +81,31 @@ func TestTheNextSliceOfAWaitForAClosedSessionFindsThatAnotherHadItsName(t *testi
 		same(t, "reachability", other.agent("bob").Reachability, c3po.ReachStarts)
 	})
 }
+
+// A start is recorded up to a sequence, by its words: other words for later mail do not make
+// it one for a message that had ended.
+func TestAStartForLaterMailIsNotAFactOfAMessageThatHasEnded(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t)
+		h.enter("bob", "web")
+		started := func(up int64, words string) {
+			t.Helper()
+			must(h.as("bob").Received(t.Context(), c3po.ReceivedInput{Started: words, Notified: up}))(t)
+			pass(5 * time.Second)
+		}
+		starts := func(id c3po.MessageID) int {
+			t.Helper()
+			return len(must(h.as("web").Trace(t.Context(), c3po.MessageInput{MessageID: id}))(t).Started)
+		}
+		first := h.send("web", "bob", "Which port?")
+		started(first.Seq, "codex 1")
+		started(first.Seq, "codex 1, attempt 2")
+		same(t, "starts of the first", starts(first.ID), 2)
+		must(h.as("bob").Reply(t.Context(), c3po.ReplyInput{MessageID: first.ID, Response: "8420"}))(t)
+		pass(time.Second)
+		second := h.send("web", "bob", "Which host?")
+		started(second.Seq, "codex 1, attempt 3")
+		same(t, "starts of the first after one for the second", starts(first.ID), 2)
+		same(t, "starts of the second", starts(second.ID), 1)
+	})
+}

@@ -229,6 +229,9 @@ func life(e store.Entry) c3po.Trace {
 	}
 	for _, note := range e.Facts.Notified {
 		if note.Route == startRoute {
+			if !e.Facts.Ended.IsZero() && note.At.After(e.Facts.Ended) {
+				continue // for later mail, and with other words than a start for this one
+			}
 			trace.Started = append(trace.Started, c3po.Fact{At: note.At, Session: note.Reader})
 			continue
 		}

@@ -43,3 +43,15 @@ func because(err error, said string) error {
 	}
 	return fmt.Errorf("%s (%w)", cause, err)
 }
+
+// attemptOf tells a start from those that failed before it: the same words are recorded once
+// with a message. Only so many differ, since an agent's mail has few readers that are kept.
+func attemptOf(failed int) string {
+	switch {
+	case failed == 0:
+		return ""
+	case failed < maxFailures:
+		return fmt.Sprintf(", attempt %d", failed+1)
+	}
+	return fmt.Sprintf(", attempt %d or later", maxFailures+1)
+}

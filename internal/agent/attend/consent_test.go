@@ -76,7 +76,8 @@ func TestAChangedConsentCountsWhileThePersonIsAskedAndAfter(t *testing.T) {
 		}
 	}
 	consent(1)
-	if _, err := web.SendMessage(t.Context(), c3po.SendInput{Target: "api", Message: "Which port has the printer?"}); err != nil {
+	sent, err := web.SendMessage(t.Context(), c3po.SendInput{Target: "api", Message: "Which port has the printer?"})
+	if err != nil {
 		t.Fatal(err)
 	}
 	question(true)
@@ -90,6 +91,12 @@ func TestAChangedConsentCountsWhileThePersonIsAskedAndAfter(t *testing.T) {
 	consent(3)
 	started(3)
 	question(true)
+	if !faultrig.Within(time.Minute, func() bool {
+		trace, err := web.Trace(t.Context(), c3po.MessageInput{MessageID: sent.ID})
+		return err == nil && len(trace.Started) == 3
+	}) {
+		t.Error("the trace of the message has not all three starts")
+	}
 	consent(0)
 	question(false)
 	stop()

@@ -46,6 +46,8 @@ type keeper struct {
 	// of an answer.
 	askedAt time.Time
 	failed  []error // how the last runs have ended, since one has ended well
+	// attempts are the starts since then.
+	attempts int
 	// yielded is when the person's client was last seen to wait for the session.
 	yielded time.Time
 }
@@ -89,7 +91,7 @@ func (k *keeper) run(ctx context.Context) {
 			attempt.Sleep(ctx, rest)
 			continue
 		}
-		k.failed = nil
+		k.failed, k.attempts = nil, 0
 		rests.Reset()
 	}
 }

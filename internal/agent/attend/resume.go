@@ -70,10 +70,11 @@ func (k *keeper) resume(ctx context.Context, to *client.Client, mail resident.Vi
 		resident.Leave(ctx, to, k.log)
 	}
 	cmd.ExtraFiles = []*os.File{lock.File()} // it holds the lock for as long as it lives
-	started := fmt.Sprintf("%s %s on %s, by c3po attend, permission mode %s", k.session.Client, k.session.ID, k.host(), mode)
+	started := fmt.Sprintf("%s %s on %s, by c3po attend, permission mode %s%s", k.session.Client, k.session.ID, k.host(), mode, attemptOf(k.attempts))
 	if _, err := to.Received(ctx, c3po.ReceivedInput{Started: started, Notified: mail.Seq}); err != nil {
 		return err
 	}
+	k.attempts++
 	k.noteStart(time.Now())
 	k.log.InfoContext(ctx, "mail resumes the session", "messages", len(mail.Mail), "folder", k.session.Folder, "permission_mode", mode)
 	began := time.Now()
