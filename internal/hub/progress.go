@@ -11,6 +11,7 @@ import (
 // Progress is how far a question has come, with what was asked and what was answered.
 type Progress struct {
 	Ticket   c3po.Ticket
+	Given    c3po.MessageID // the id that its sender was given, whatever its recipient is called now
 	Question c3po.Message
 	Answer   *c3po.Message // once there is one
 	Mine     bool          // the caller asked it
@@ -41,7 +42,11 @@ func (a *Actor) Progress(ctx context.Context, id c3po.MessageID) (Progress, erro
 	if !mine && !a.caller.SeesAll() {
 		return Progress{}, store.RefuseNoMessage(id) // who was asked reads it as mail
 	}
-	p := Progress{Ticket: ticket, Question: asked.Message, Mine: mine, Holder: held.Message.ToAgent}
+	given, err := a.givenID(ctx, ticket)
+	if err != nil {
+		return Progress{}, err
+	}
+	p := Progress{Ticket: ticket, Given: given, Question: asked.Message, Mine: mine, Holder: held.Message.ToAgent}
 	p.Question.BodyGone = asked.BodyGone || asked.Corrupt
 	if p.Holder.Queue() != "" {
 		p.Holder = ""
@@ -55,6 +60,15 @@ func (a *Actor) Progress(ctx context.Context, id c3po.MessageID) (Progress, erro
 	holder, err := a.hub.store.Agents(ctx, a.space, []c3po.AgentID{p.Holder})
 	p.AsksPerson = err == nil && len(holder) == 1 && holder[0].Paused == c3po.PausedForHuman
 	return p, err
+}
+
+// givenID is the id under which a ticket's sender knows it.
+func (s spaceHub) givenID(ctx context.Context, ticket c3po.Ticket) (c3po.MessageID, error) {
+	marks, err := s.hub.store.Tickets(ctx, s.space, ticket.Seq+1, 1)
+	if err != nil || len(marks) == 0 || marks[0].ID != ticket.ID {
+		return ticket.ID, err
+	}
+	return marks[0].Given, nil
 }
 
 // hands are a question as it was asked, and as the agent has it to which it was

@@ -56,6 +56,15 @@ func (a *Actor) Rename(ctx context.Context, in c3po.RenameInput) (c3po.Renaming,
 	}, nil
 }
 
+// CalledNow is the agent that gets mail to a former name of it; empty if nobody does.
+func (a *Actor) CalledNow(ctx context.Context, former c3po.AgentID) (c3po.AgentID, error) {
+	now, answers, err := a.hub.store.Renamed(ctx, a.space, former)
+	if !answers {
+		now = ""
+	}
+	return now, err
+}
+
 // tellRooms says in the caller's rooms what it is called now. It never fails: the
 // list of members says the same.
 func (o outbox) tellRooms(ctx context.Context, old c3po.AgentID) {

@@ -68,6 +68,8 @@ type Cancelled struct {
 type TicketMark struct {
 	ID  c3po.MessageID
 	Seq int64
+	// Given is the id that its sender was given: with the name that its recipient had then.
+	Given c3po.MessageID
 }
 
 type ticketStore interface {

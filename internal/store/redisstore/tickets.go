@@ -188,7 +188,7 @@ func (s *Store) ticketMarks(ctx context.Context, space c3po.Space, rows []rueidi
 	}
 	var marks []store.TicketMark
 	for i, row := range rows {
-		marks = append(marks, store.TicketMark{ID: ids[i], Seq: int64(row.Score)})
+		marks = append(marks, store.TicketMark{ID: ids[i], Seq: int64(row.Score), Given: c3po.MessageID(row.Member)})
 	}
 	return marks, nil
 }

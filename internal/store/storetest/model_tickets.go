@@ -170,7 +170,7 @@ func (sp *space) tickets(wanted func(*message) bool, before int64, limit int) (m
 	}, bySeq)
 	slices.Reverse(found)
 	for _, msg := range found[:min(len(found), limit)] {
-		marks = append(marks, store.TicketMark{ID: msg.view.ID, Seq: msg.view.Seq})
+		marks = append(marks, store.TicketMark{ID: msg.view.ID, Seq: msg.view.Seq, Given: msg.listed})
 	}
 	return marks
 }

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -124,6 +125,12 @@ func (e *exchange) cardOf(target string) (card, error) {
 		return e.queueCard(to, queue)
 	}
 	agent, err := operate[c3po.Agent](e, "get_agent_status", c3po.AgentInput{AgentID: target})
+	if errors.Is(err, c3po.AgentNotFound) {
+		// Who is asked under a former name has a card under it too.
+		if now, failed := e.actor.CalledNow(e.r.Context(), to); failed == nil && now != "" {
+			agent, err = operate[c3po.Agent](e, "get_agent_status", c3po.AgentInput{AgentID: string(now)})
+		}
+	}
 	if err != nil {
 		return card{}, err
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"strings"
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/auth"
@@ -24,11 +25,16 @@ type exchange struct {
 	actor *hub.Actor
 	// caller is who the actor is.
 	caller c3po.Caller
+	at     string // the agent or queue that the request names; empty if it names none
 }
 
 // call does what a method is for. Target is the agent that the path names; empty at the
 // path of the host, where 1.0 names it as the tenant.
 func (e *exchange) call(m method, target string, req request) {
+	named, _ := decode[struct {
+		Tenant string `json:"tenant"`
+	}](req.params) // what else is wrong with them the method says
+	e.at = cmp.Or(target, named.Tenant)
 	switch m {
 	case sendMessage, streamMessage:
 		e.send(target, req.params, m == streamMessage)
@@ -141,7 +147,37 @@ func (e *exchange) progress(ctx context.Context, name string) (task, error) {
 	if errors.Is(err, c3po.InvalidRequest) {
 		return task{}, noTask()
 	}
+	if err == nil && e.at != "" {
+		here, err := e.isAt(ctx, p)
+		if err != nil {
+			return task{}, err
+		}
+		if !here {
+			return task{}, noTask()
+		}
+	}
 	return taskOf(p), err
+}
+
+// isAt says whether a task is of the agent or queue that the request names.
+func (e *exchange) isAt(ctx context.Context, p hub.Progress) (bool, error) {
+	to, err := c3po.ParseTarget(e.at)
+	if err != nil {
+		return false, nil
+	}
+	given := p.Ticket
+	given.ID = p.Given
+	if ofTarget(p.Ticket, to) || ofTarget(given, to) {
+		return true, nil
+	}
+	now, err := e.actor.CalledNow(ctx, to)
+	return now != "" && ofTarget(p.Ticket, now), err
+}
+
+// ofTarget says whether a ticket is of an agent or a queue.
+func ofTarget(ticket c3po.Ticket, to c3po.AgentID) bool {
+	_, asked, _ := ticket.ID.Split()
+	return asked == to || ticket.ToAgent == to || to.Host() == "" && strings.EqualFold(asked.Name(), to.Name())
 }
 
 func noTask() *fault {

@@ -50,13 +50,13 @@ type (
 	}
 )
 
-func showPush(v version, c auth.Callback) any {
-	shown := wirePush{ID: c.ID, TaskID: string(c.Task), URL: c.URL}
+func showPush(v version, t task, c auth.Callback) any {
+	shown := wirePush{ID: c.ID, TaskID: t.id(), URL: c.URL}
 	if v == v03 {
 		if shown.TaskID = ""; c.Scheme != "" {
 			shown.Authentication = &wireAuth{Schemes: []string{c.Scheme}}
 		}
-		return wirePushBefore{TaskID: string(c.Task), Config: shown}
+		return wirePushBefore{TaskID: t.id(), Config: shown}
 	}
 	if c.Scheme != "" {
 		shown.Authentication = &wireAuth{Scheme: c.Scheme}
@@ -118,12 +118,15 @@ func plainText(text string) bool {
 }
 
 // putPush stores where a caller is told of a task whose state it knows.
-func (e *exchange) putPush(in telling, id c3po.MessageID, from c3po.AgentID, knows state) (auth.Callback, error) {
+func (e *exchange) putPush(in telling, t task, knows state) (auth.Callback, error) {
 	one := auth.Callback{
-		CallbackTask: auth.CallbackTask{Space: e.caller.Space, Task: id}, ID: cmp.Or(in.id, string(id)), CallbackInput: in.From(e.caller, from),
+		CallbackTask: auth.CallbackTask{Space: e.caller.Space, Task: t.Given}, ID: cmp.Or(in.id, t.id()), CallbackInput: in.From(e.caller, t.Ticket.FromAgent),
 	}
 	kept := e.pusher.Keeper.Callbacks()
-	others, err := kept.Callbacks(e.r.Context(), one.CallbackTask)
+	others, err := e.configs(t)
+	if i := slices.IndexFunc(others, func(c auth.Callback) bool { return c.ID == one.ID }); i >= 0 {
+		one.CallbackTask = others[i].CallbackTask
+	}
 	if err != nil {
 		return one, err
 	}
@@ -183,11 +186,11 @@ func (e *exchange) setPush(params json.RawMessage) (any, error) {
 	if knows.terminal() {
 		knows = submitted
 	}
-	one, err := e.putPush(in, t.Ticket.ID, t.Ticket.FromAgent, knows)
+	one, err := e.putPush(in, t, knows)
 	if err != nil {
 		return nil, err
 	}
-	return showPush(e.v, one), nil
+	return showPush(e.v, t, one), nil
 }
 
 // mine is a task that the caller itself has asked. Who only looks may not know who is told.
@@ -199,43 +202,58 @@ func (e *exchange) mine(id string) (task, error) {
 	return t, err
 }
 
+// configs are all of a task. They are kept under the id that the task was given with; some
+// from before that under the one it had when they were made.
+func (e *exchange) configs(t task, also ...c3po.MessageID) (all []auth.Callback, err error) {
+	ids := append([]c3po.MessageID{t.Given, t.Ticket.ID}, also...)
+	for i, id := range ids {
+		if slices.Contains(ids[:i], id) {
+			continue
+		}
+		some, err := e.pusher.Keeper.Callbacks().Callbacks(e.r.Context(), auth.CallbackTask{Space: e.caller.Space, Task: id})
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, some...)
+	}
+	return all, nil
+}
+
 // pushes are the configs of a task that are the caller's.
-func (e *exchange) pushes(params json.RawMessage, list bool) (of auth.CallbackTask, id string, all []auth.Callback, err error) {
+func (e *exchange) pushes(params json.RawMessage, list bool) (t task, id string, all []auth.Callback, err error) {
 	q, wrong := decode[pushQuery](params)
 	if wrong != nil {
-		return of, "", nil, wrong
+		return t, "", nil, wrong
 	}
 	if e.v == v03 {
 		q = pushQuery{TaskID: q.ID, ID: q.Before}
 	} else if list {
 		q.ID = ""
 	}
-	t, err := e.mine(q.TaskID)
-	if err != nil {
-		return of, "", nil, err
+	if t, err = e.mine(q.TaskID); err != nil {
+		return t, "", nil, err
 	}
-	of = auth.CallbackTask{Space: e.caller.Space, Task: t.Ticket.ID}
-	all, err = e.pusher.Keeper.Callbacks().Callbacks(e.r.Context(), of)
+	all, err = e.configs(t, c3po.MessageID(q.TaskID))
 	all = slices.DeleteFunc(all, func(c auth.Callback) bool { return !c.OwnedBy(e.caller) || q.ID != "" && c.ID != q.ID })
-	return of, q.ID, all, err
+	return t, q.ID, all, err
 }
 
 func (e *exchange) getPush(params json.RawMessage) (any, error) {
-	_, _, all, err := e.pushes(params, false)
+	t, _, all, err := e.pushes(params, false)
 	if err != nil {
 		return nil, err
 	}
 	if len(all) == 0 {
 		return nil, noConfig()
 	}
-	return showPush(e.v, all[0]), nil
+	return showPush(e.v, t, all[0]), nil
 }
 
 func (e *exchange) listPushes(params json.RawMessage) (any, error) {
-	_, _, all, err := e.pushes(params, true)
+	t, _, all, err := e.pushes(params, true)
 	shown := []any{}
 	for _, one := range all {
-		shown = append(shown, showPush(e.v, one))
+		shown = append(shown, showPush(e.v, t, one))
 	}
 	if e.v == v03 {
 		return shown, err
@@ -245,15 +263,15 @@ func (e *exchange) listPushes(params json.RawMessage) (any, error) {
 
 // deletePush forgets a config. One that is not there is forgotten already.
 func (e *exchange) deletePush(params json.RawMessage) (any, error) {
-	of, id, all, err := e.pushes(params, false)
+	_, id, all, err := e.pushes(params, false)
 	if err == nil && id == "" {
 		err = badParams("the request names no config", "Give its id.")
 	}
 	if err != nil {
 		return nil, err
 	}
-	if len(all) > 0 {
-		if _, err := e.pusher.Keeper.Callbacks().DropCallback(e.r.Context(), of, id); err != nil {
+	for _, one := range all {
+		if _, err := e.pusher.Keeper.Callbacks().DropCallback(e.r.Context(), one.CallbackTask, id); err != nil {
 			return nil, err
 		}
 	}

@@ -27,6 +27,7 @@ const soon = 20 * time.Second
 
 // A pushed is what a receiver got.
 type pushed struct {
+	path   string
 	header http.Header
 	task   task
 	body   string
@@ -45,7 +46,7 @@ func newReceiver(t *testing.T, answer func(w http.ResponseWriter, n int)) *recei
 	r := &receiver{answer: answer}
 	r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		body, _ := io.ReadAll(req.Body)
-		one := pushed{header: req.Header, body: string(body)}
+		one := pushed{path: req.URL.Path, header: req.Header, body: string(body)}
 		var wrapped struct{ Task *task }
 		if json.Unmarshal(body, &wrapped) == nil && wrapped.Task != nil {
 			one.task = *wrapped.Task

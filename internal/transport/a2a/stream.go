@@ -119,7 +119,7 @@ func (e *exchange) stream(id c3po.MessageID) {
 		case t.state != last.state || t.says != last.says:
 			if t.state == completed && t.Answer != nil && !t.Answer.BodyGone {
 				out.send(e.v.wrap("artifactUpdate", wireArtifactUpdate{
-					Kind: e.v.kind("artifact-update"), TaskID: string(t.Ticket.ID), ContextID: contextOf(t.Question), Artifact: t.artifact(e.v), LastChunk: true,
+					Kind: e.v.kind("artifact-update"), TaskID: t.id(), ContextID: contextOf(t.Question), Artifact: t.artifact(e.v), LastChunk: true,
 				}))
 			}
 			out.send(e.statusUpdate(t))
@@ -137,7 +137,7 @@ func (e *exchange) stream(id c3po.MessageID) {
 }
 
 func (e *exchange) statusUpdate(t task) any {
-	update := wireStatusUpdate{Kind: e.v.kind("status-update"), TaskID: string(t.Ticket.ID), ContextID: contextOf(t.Question), Status: t.status(e.v)}
+	update := wireStatusUpdate{Kind: e.v.kind("status-update"), TaskID: t.id(), ContextID: contextOf(t.Question), Status: t.status(e.v)}
 	if e.v == v03 {
 		final := t.state.terminal()
 		update.Final = &final

@@ -5,8 +5,8 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/c3po-dev/c3po"
@@ -92,9 +92,12 @@ func (e *exchange) sendMore(in sendParams, send c3po.SendInput, stream bool) {
 // show answers with a task: as it goes on, or once it is settled, or as it is.
 func (e *exchange) show(id c3po.MessageID, wishes sendWishes, stream, reachable bool) {
 	if wishes.tell != nil {
-		from, _, _ := id.Split()
-		// Whatever has happened since it was sent, the caller knows nothing of it.
-		if _, err := e.putPush(*wishes.tell, id, from, submitted); err != nil {
+		t, err := e.mine(string(id))
+		if err == nil {
+			// Whatever has happened since it was sent, the caller knows nothing of it.
+			_, err = e.putPush(*wishes.tell, t, submitted)
+		}
+		if err != nil {
 			e.refuse(err)
 			return
 		}
@@ -231,15 +234,17 @@ func (e *exchange) list(target string, params json.RawMessage) {
 		e.refuse(err)
 		return
 	}
-	slices.SortFunc(all, func(a, b task) int {
-		return cmp.Or(b.at.Compare(a.at), cmp.Compare(b.Ticket.Seq, a.Ticket.Seq))
-	})
+	slices.SortFunc(all, func(a, b task) int { return placeIn(a).compare(placeIn(b)) })
 	page := taskPage{Tasks: []wireTask{}, PageSize: cmp.Or(in.PageSize, defaultPage), TotalSize: len(all)}
 	from := 0
 	if in.PageToken != "" {
-		if from = slices.IndexFunc(all, func(t task) bool { return pageToken(t) == in.PageToken }) + 1; from == 0 {
-			e.refuse(badParams("the task at which this page begins has changed", "List from the beginning."))
+		last, known := parsePlace(in.PageToken)
+		if !known {
+			e.refuse(badParams("this pageToken came from no list", "Use the nextPageToken of the page before."))
 			return
+		}
+		if from = slices.IndexFunc(all, func(t task) bool { return last.compare(placeIn(t)) < 0 }); from < 0 {
+			from = len(all)
 		}
 	}
 	var shown []task
@@ -257,7 +262,7 @@ func (e *exchange) list(target string, params json.RawMessage) {
 		shown = append(shown, whole)
 	}
 	if end := from + len(shown); end < len(all) {
-		page.NextPageToken = pageToken(all[end-1])
+		page.NextPageToken = placeIn(all[end-1]).token()
 	}
 	if e.answer(page) && in.Artifacts {
 		for _, t := range shown {
@@ -266,9 +271,27 @@ func (e *exchange) list(target string, params json.RawMessage) {
 	}
 }
 
-// pageToken names the place after a task in a list, as long as the task stays as it is.
-func pageToken(t task) string {
-	return base64.RawURLEncoding.EncodeToString([]byte(clock(t.at) + string(t.Ticket.ID)))
+// A listPlace is where a task stands in a list. It stays a place when the task changes and
+// stands elsewhere, so that a page goes on after it.
+type listPlace struct{ at, seq int64 }
+
+func placeIn(t task) listPlace { return listPlace{t.at.UnixNano(), t.Ticket.Seq} }
+
+// compare puts those that changed last first.
+func (p listPlace) compare(other listPlace) int {
+	return cmp.Or(cmp.Compare(other.at, p.at), cmp.Compare(other.seq, p.seq))
+}
+
+func (p listPlace) token() string {
+	return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%d %d", p.at, p.seq))
+}
+
+func parsePlace(token string) (p listPlace, known bool) {
+	text, err := base64.RawURLEncoding.DecodeString(token)
+	if err == nil {
+		_, err = fmt.Sscanf(string(text), "%d %d", &p.at, &p.seq)
+	}
+	return p, err == nil
 }
 
 // tasks are the latest questions of the caller that a list asks for.
@@ -276,6 +299,18 @@ func (e *exchange) tasks(target string, in listParams) ([]task, error) {
 	query := c3po.TicketsInput{Which: c3po.TicketsAsked, Limit: maxPage}
 	if e.actor.Role() == c3po.RoleObserver {
 		query.Which = c3po.TicketsAll
+	}
+	wanted := func(c3po.Ticket) bool { return true }
+	if target != "" {
+		to, err := c3po.ParseTarget(target)
+		if err != nil {
+			return nil, err
+		}
+		now, err := e.actor.CalledNow(e.r.Context(), to)
+		if err != nil {
+			return nil, err
+		}
+		wanted = func(t c3po.Ticket) bool { return ofTarget(t, to) || now != "" && ofTarget(t, now) }
 	}
 	var all []task
 	for len(all) < maxListed {
@@ -285,7 +320,7 @@ func (e *exchange) tasks(target string, in listParams) ([]task, error) {
 		}
 		for _, ticket := range list.Tickets {
 			t := taskOf(hub.Progress{Ticket: ticket})
-			if target != "" && !isAt(ticket, target) {
+			if !wanted(ticket) {
 				continue
 			}
 			if in.Status != "" || in.ContextID != "" {
@@ -304,11 +339,4 @@ func (e *exchange) tasks(target string, in listParams) ([]task, error) {
 		}
 	}
 	return all, nil
-}
-
-// isAt says whether a ticket is of the agent or queue that a path names.
-func isAt(ticket c3po.Ticket, target string) bool {
-	to, err := c3po.ParseTarget(target)
-	_, asked, _ := ticket.ID.Split()
-	return err == nil && (asked == to || ticket.ToAgent == to || to.Host() == "" && strings.EqualFold(asked.Name(), to.Name()))
 }

@@ -286,7 +286,9 @@ func TestAnyMemberOfAQueueTakesItsTask(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.reply(t, "ann", c3po.MessageID(id), "Looks good.")
-		if got := s.call(t, get(id)).task(t); got.Status.State != "TASK_STATE_COMPLETED" || got.Artifacts[0].Parts[0].Text != "Looks good." {
+		c = get(id)
+		c.target = "role:review"
+		if got := s.call(t, c).task(t); got.Status.State != "TASK_STATE_COMPLETED" || got.Artifacts[0].Parts[0].Text != "Looks good." {
 			t.Errorf("it is %+v", got)
 		}
 	})

@@ -78,6 +78,9 @@ type task struct {
 	says  string    // what a person should know of the state; empty if its name says all
 }
 
+// id is what its caller knows it by: it stays as it was given, also if the agent is renamed.
+func (t task) id() string { return string(t.Given) }
+
 // taskOf derives the state from the facts of the ticket.
 func taskOf(p hub.Progress) task {
 	t := task{Progress: p, at: p.Ticket.CreatedAt}
@@ -110,13 +113,13 @@ func taskOf(p hub.Progress) task {
 
 // render writes a task; history is how many messages of it, all if negative.
 func (t task) render(v version, history int, artifacts bool) wireTask {
-	w := wireTask{Kind: v.kind("task"), ID: string(t.Ticket.ID), ContextID: contextOf(t.Question), Status: t.status(v)}
+	w := wireTask{Kind: v.kind("task"), ID: t.id(), ContextID: contextOf(t.Question), Status: t.status(v)}
 	if artifacts && t.state == completed && t.Answer != nil && !t.Answer.BodyGone {
 		w.Artifacts = []wireArtifact{t.artifact(v)}
 	}
 	if history != 0 {
 		w.History = []wireMessage{{
-			Kind: v.kind("message"), MessageID: askedAs(t.Question), ContextID: contextOf(t.Question), TaskID: string(t.Ticket.ID),
+			Kind: v.kind("message"), MessageID: askedAs(t.Question), ContextID: contextOf(t.Question), TaskID: t.id(),
 			Role: v.role("user"), Parts: []wirePart{v.part(t.Question)},
 		}}
 	}
@@ -128,7 +131,7 @@ func (t task) status(v version) wireStatus {
 	if t.says != "" {
 		said := t.says
 		status.Message = &wireMessage{
-			Kind: v.kind("message"), MessageID: string(t.Ticket.ID) + ":" + stateNames[t.state], ContextID: contextOf(t.Question), TaskID: string(t.Ticket.ID),
+			Kind: v.kind("message"), MessageID: t.id() + ":" + stateNames[t.state], ContextID: contextOf(t.Question), TaskID: t.id(),
 			Role: v.role("agent"), Parts: []wirePart{{Kind: v.kind("text"), Text: &said}},
 		}
 	}
