@@ -34,6 +34,12 @@ func (a *Actor) Reply(ctx context.Context, in c3po.ReplyInput) (c3po.Message, er
 	if err != nil {
 		return c3po.Message{}, err
 	}
+	added := id
+	if ticket, err := a.outbox.ticketOf(ctx, id); err != nil {
+		return c3po.Message{}, err
+	} else if ticket != "" {
+		id = ticket
+	}
 	as := &a.identity
 	if _, to, _ := id.Split(); to != a.id {
 		place, err := a.successor(ctx, to)
@@ -55,6 +61,12 @@ func (a *Actor) Reply(ctx context.Context, in c3po.ReplyInput) (c3po.Message, er
 		},
 		Run: as.caller.Run,
 	})
+	if err == nil && added != id {
+		// The reply has acked the ticket; what was added to it is answered with it.
+		if _, failed := a.AckMessages(ctx, c3po.AckInput{MessageIDs: []c3po.MessageID{added}}); failed != nil {
+			reply.Warning = sentences(reply.Warning, a.doneBut(ctx, "The message that was added to it stays in your inbox", failed))
+		}
+	}
 	if err != nil || in.HandedTo == "" {
 		return reply, err
 	}

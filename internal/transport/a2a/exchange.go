@@ -159,6 +159,15 @@ func (e *exchange) progress(ctx context.Context, name string) (task, error) {
 	return taskOf(p), err
 }
 
+// render writes a task with so much of its history, all of it if negative.
+func (e *exchange) render(t task, history int, artifacts bool) (wireTask, error) {
+	var err error
+	if history != 0 {
+		t.more, err = e.actor.Additions(e.r.Context(), t.Progress)
+	}
+	return t.render(e.v, history, artifacts), err
+}
+
 // isAt says whether a task is of the agent or queue that the request names.
 func (e *exchange) isAt(ctx context.Context, p hub.Progress) (bool, error) {
 	to, err := c3po.ParseTarget(e.at)

@@ -137,8 +137,11 @@ func (p *Pusher) read(ctx context.Context, of auth.CallbackTask) (t task, all []
 	if gone = errors.Is(err, c3po.InvalidRequest) || errors.Is(err, c3po.TicketNotFound); err != nil && !gone {
 		return t, nil, false, err
 	}
-	all, err = p.Keeper.Callbacks().Callbacks(ctx, of)
-	return taskOf(progress), all, gone, err
+	t = taskOf(progress)
+	if all, err = p.Keeper.Callbacks().Callbacks(ctx, of); err == nil && !gone && len(all) > 0 {
+		t.more, err = p.Hub.As(auth.CallbackWatcher(of.Space)).Additions(ctx, progress)
+	}
+	return t, all, gone, err
 }
 
 func (p *Pusher) warn(ctx context.Context, of auth.CallbackTask, err error) {

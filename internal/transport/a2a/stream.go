@@ -1,6 +1,7 @@
 package a2a
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -108,11 +109,16 @@ func (e *exchange) resume(params json.RawMessage) {
 func (e *exchange) stream(id c3po.MessageID) {
 	var out *events
 	var last task
+	var failed error
 	err := e.follow(e.r.Context(), id, func() { out.write(": here\n\n") }, func(t task) bool {
 		switch {
 		case out == nil:
+			shown, err := e.render(t, -1, true)
+			if failed = err; err != nil {
+				return false
+			}
 			out = e.openEvents()
-			out.send(e.v.wrap("task", t.render(e.v, -1, true)))
+			out.send(e.v.wrap("task", shown))
 			if e.v == v03 && t.state.terminal() {
 				out.send(e.statusUpdate(t))
 			}
@@ -129,7 +135,7 @@ func (e *exchange) stream(id c3po.MessageID) {
 	})
 	switch {
 	case out == nil:
-		e.refuse(err)
+		e.refuse(cmp.Or(err, failed))
 	case out.err == nil && e.r.Context().Err() == nil && last.state.terminal():
 		e.taken(last)
 	}

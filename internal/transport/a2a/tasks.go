@@ -56,7 +56,7 @@ func (e *exchange) send(target string, params json.RawMessage, stream bool) {
 }
 
 // sendMore sends a message that belongs to a task. It goes to the agent that has the task,
-// and the answer is still the answer to the task.
+// and a reply to it is the answer to the task.
 func (e *exchange) sendMore(in sendParams, send c3po.SendInput, stream bool) {
 	var wrong *fault
 	t, err := e.progress(e.r.Context(), in.Message.TaskID)
@@ -71,7 +71,7 @@ func (e *exchange) sendMore(in sendParams, send c3po.SendInput, stream bool) {
 		e.refuse(&fault{code: codeUnsupported, message: "the task has ended", suggestion: "Send the message without a taskId, in the same context."})
 		return
 	}
-	if send.Metadata, wrong = withNames(send.Metadata, map[string]string{contextKeyName: contextOf(t.Question)}); wrong != nil {
+	if send.Metadata, wrong = withNames(send.Metadata, map[string]string{contextKeyName: contextOf(t.Question), hub.AddsTo: t.id()}); wrong != nil {
 		e.refuse(wrong)
 		return
 	}
@@ -121,15 +121,23 @@ func (e *exchange) show(id c3po.MessageID, wishes sendWishes, stream, reachable 
 		e.refuse(err)
 		return
 	}
-	e.give(e.v.wrap("task", t.render(e.v, history, true)), t)
+	e.give(t, history, func(shown wireTask) any { return e.v.wrap("task", shown) })
 }
 
-// give answers with what holds a task.
-func (e *exchange) give(result any, t task) {
-	if e.answer(result) {
+// give answers with a task, wrapped as the method has it.
+func (e *exchange) give(t task, history int, wrapped func(shown wireTask) any) {
+	shown, err := e.render(t, history, true)
+	if err != nil {
+		e.refuse(err)
+		return
+	}
+	if e.answer(wrapped(shown)) {
 		e.taken(t)
 	}
 }
+
+// bare is a task that is the whole answer.
+func bare(shown wireTask) any { return shown }
 
 type taskParams struct {
 	ID            string `json:"id"`
@@ -151,7 +159,7 @@ func (e *exchange) get(params json.RawMessage) {
 	if in.HistoryLength != nil {
 		history = *in.HistoryLength
 	}
-	e.give(t.render(e.v, history, true), t)
+	e.give(t, history, bare)
 }
 
 func (e *exchange) cancel(params json.RawMessage) {
@@ -181,7 +189,7 @@ func (e *exchange) cancel(params json.RawMessage) {
 		e.refuse(err)
 		return
 	}
-	e.give(t.render(e.v, -1, true), t)
+	e.give(t, -1, bare)
 }
 
 func notCancelable() *fault {
@@ -249,16 +257,20 @@ func (e *exchange) list(target string, params json.RawMessage) {
 	}
 	var shown []task
 	for _, t := range all[from:min(from+page.PageSize, len(all))] {
-		whole, err := e.progress(e.r.Context(), string(t.Ticket.ID))
-		if err != nil {
-			e.refuse(err)
-			return
-		}
 		history := 0
 		if in.HistoryLength != nil {
 			history = *in.HistoryLength
 		}
-		page.Tasks = append(page.Tasks, whole.render(e.v, history, in.Artifacts))
+		var row wireTask
+		whole, err := e.progress(e.r.Context(), string(t.Ticket.ID))
+		if err == nil {
+			row, err = e.render(whole, history, in.Artifacts)
+		}
+		if err != nil {
+			e.refuse(err)
+			return
+		}
+		page.Tasks = append(page.Tasks, row)
 		shown = append(shown, whole)
 	}
 	if end := from + len(shown); end < len(all) {

@@ -73,6 +73,7 @@ func clock(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z
 // A task is how far a question has come, in the terms of this protocol.
 type task struct {
 	hub.Progress
+	more  []c3po.Message // what was added to the question; known only where its history is shown
 	state state
 	at    time.Time // since when
 	says  string    // what a person should know of the state; empty if its name says all
@@ -111,17 +112,20 @@ func taskOf(p hub.Progress) task {
 	return t
 }
 
-// render writes a task; history is how many messages of it, all if negative.
+// render writes a task; history is how many messages of it, the latest, all if negative.
 func (t task) render(v version, history int, artifacts bool) wireTask {
 	w := wireTask{Kind: v.kind("task"), ID: t.id(), ContextID: contextOf(t.Question), Status: t.status(v)}
 	if artifacts && t.state == completed && t.Answer != nil && !t.Answer.BodyGone {
 		w.Artifacts = []wireArtifact{t.artifact(v)}
 	}
-	if history != 0 {
-		w.History = []wireMessage{{
-			Kind: v.kind("message"), MessageID: askedAs(t.Question), ContextID: contextOf(t.Question), TaskID: t.id(),
-			Role: v.role("user"), Parts: []wirePart{v.part(t.Question)},
-		}}
+	asked := append([]c3po.Message{t.Question}, t.more...)
+	if history >= 0 {
+		asked = asked[max(len(asked)-history, 0):]
+	}
+	for _, m := range asked {
+		w.History = append(w.History, wireMessage{
+			Kind: v.kind("message"), MessageID: askedAs(m), ContextID: w.ContextID, TaskID: w.ID, Role: v.role("user"), Parts: []wirePart{v.part(m)},
+		})
 	}
 	return w
 }
