@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// TaskCallbacks is how many addresses are told of one task, AllCallbacks of how many
-	// tasks that have not ended anybody is told.
+	// TaskCallbacks is how many addresses one account may name for a task, AllCallbacks of how
+	// many tasks that have not ended anybody is told.
 	TaskCallbacks = 4
 	AllCallbacks  = 5000
 	// MaxCallbackPause is the longest time until an address is tried again.

@@ -17,8 +17,10 @@ type Progress struct {
 	Mine     bool          // the caller asked it
 	Unacked  bool          // the answer is the caller's, and in its inbox
 	Holder   c3po.AgentID  // the agent that has the question; of a queue who has claimed it, empty if nobody has
-	// AsksPerson says that its holder has read it, has asked its user, and waits.
-	AsksPerson bool
+	// AskedPerson is when its holder, which has read it, asked its user a question that is
+	// open still; zero if it did not, or asked before it read this.
+	AskedPerson time.Time
+	Ended       time.Time // when its holder acked it without an answer; zero if it did not
 }
 
 // Progress shows one question of the caller's, or of anybody if the caller sees all. An
@@ -54,12 +56,42 @@ func (a *Actor) Progress(ctx context.Context, id c3po.MessageID) (Progress, erro
 			p.Holder = claim.By
 		}
 	}
-	if err := a.addAnswer(ctx, &p, mine); err != nil || ticket.State != c3po.TicketDelivered || p.Holder == "" {
+	if err := a.addAnswer(ctx, &p, mine); err != nil || ticket.State != c3po.TicketDelivered {
 		return p, err
 	}
-	holder, err := a.hub.store.Agents(ctx, a.space, []c3po.AgentID{p.Holder})
-	p.AsksPerson = err == nil && len(holder) == 1 && holder[0].Paused == c3po.PausedForHuman
+	if held.State == c3po.StateAcked {
+		p.Ended = held.Facts.Ended
+	}
+	p.AskedPerson, err = a.askedPerson(ctx, p)
 	return p, err
+}
+
+// askedPerson is when the holder of a question asked its user the first of what is open
+// still, since it has read the question. What it asked of another thread does not count.
+func (s spaceHub) askedPerson(ctx context.Context, p Progress) (time.Time, error) {
+	if p.Holder == "" {
+		return time.Time{}, nil
+	}
+	holder, err := s.hub.store.Agents(ctx, s.space, []c3po.AgentID{p.Holder})
+	if err != nil || len(holder) == 0 || holder[0].Paused != c3po.PausedForHuman {
+		return time.Time{}, err
+	}
+	var first time.Time
+	for query := (store.InboxQuery{Limit: s.hub.limits.PageItems}); ; {
+		page, err := s.hub.store.Inbox(ctx, s.space, c3po.Human, query)
+		if err != nil {
+			return first, err
+		}
+		for _, entry := range page.Entries {
+			m, at := entry.Message, entry.Facts.Accepted
+			if m.Kind == c3po.KindEscalation && m.FromAgent == p.Holder && !at.Before(p.Ticket.DeliveredAt) && (m.Thread == p.Ticket.Thread || m.Thread == string(m.ID)) {
+				first = earliest(first, at)
+			}
+		}
+		if query.After = page.Next; query.After == 0 || !first.IsZero() {
+			return first, nil
+		}
+	}
 }
 
 // givenID is the id under which a ticket's sender knows it.

@@ -27,7 +27,7 @@ func (s *Store) PutCallback(ctx context.Context, c auth.Callback, told string, l
 		return "", err
 	}
 	answer, err := s.run(ctx, "callback_put", noSpace, with{
-		"callback": callbackKey(c.Space, c.Task), "name": callbackName(c.Space, c.Task), "id": c.ID, "text": string(text), "told": told,
+		"callback": callbackKey(c.Space, c.Task), "name": callbackName(c.Space, c.Task), "id": c.ID, "text": string(text), "account": c.Account, "told": told,
 		"most": auth.TaskCallbacks, "all": auth.AllCallbacks, "life": millis(life),
 	})
 	if err != nil {

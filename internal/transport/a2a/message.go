@@ -122,7 +122,15 @@ func nameOfID(id string) string {
 func textOf(parts []sentPart) (text, contentType string, wrong *fault) {
 	var texts []string
 	for _, part := range parts {
+		kinds := 0
+		for _, has := range []bool{part.Text != nil, given(part.Data), given(part.Raw), given(part.URL), given(part.File)} {
+			if has {
+				kinds++
+			}
+		}
 		switch {
+		case kinds > 1:
+			return "", "", badParams("a part has more than one content", "Send text and data as two parts.")
 		case part.Text != nil:
 			texts = append(texts, *part.Text)
 			contentType = part.MediaType

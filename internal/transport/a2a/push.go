@@ -108,7 +108,10 @@ func (e *exchange) checkPush(w wanted) (telling, error) {
 	case in.Scheme == "" && in.Credentials != "":
 		return in, badParams("authentication names no scheme", "For example Bearer.")
 	}
-	_, err := notify.CheckURL("url", w.URL, e.pusher.Allow)
+	at, err := notify.CheckURL("url", w.URL, e.pusher.Allow)
+	if err == nil && at.User != nil {
+		return in, badParams("url has a user or a password in it, which are not sent", "Use authentication, for example with the scheme Basic.")
+	}
 	return in, err
 }
 
@@ -138,7 +141,7 @@ func (e *exchange) putPush(in telling, t task, knows state) (auth.Callback, erro
 	case err != nil:
 		return one, err
 	case outcome == auth.CallbackMany:
-		return one, badParams(fmt.Sprintf("a task has at most %d push notification configs", auth.TaskCallbacks), "Delete one first.")
+		return one, badParams(fmt.Sprintf("a task has at most %d push notification configs of one token", auth.TaskCallbacks), "Delete one first.")
 	case outcome == auth.CallbackFull:
 		return one, c3po.Errorf(c3po.RateLimited, "too many tasks wait for a push notification").Suggest("Subscribe to the task, or ask for it now and then.")
 	}
@@ -239,9 +242,16 @@ func (e *exchange) pushes(params json.RawMessage, list bool) (t task, id string,
 }
 
 func (e *exchange) getPush(params json.RawMessage) (any, error) {
-	t, _, all, err := e.pushes(params, false)
+	t, id, all, err := e.pushes(params, false)
 	if err != nil {
 		return nil, err
+	}
+	if id == "" && len(all) > 1 {
+		// The one that was made without an id has the task's.
+		all = slices.DeleteFunc(all, func(c auth.Callback) bool { return c.ID != t.id() })
+		if len(all) == 0 {
+			return nil, badParams("the request names no config, and the task has several", "Give the id of one.")
+		}
 	}
 	if len(all) == 0 {
 		return nil, noConfig()

@@ -3,6 +3,8 @@ package a2a
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
+	"net/url"
 	"time"
 
 	"github.com/c3po-dev/c3po"
@@ -37,6 +39,14 @@ type (
 		Text      *string         `json:"text,omitempty"`
 		Data      json.RawMessage `json:"data,omitempty"`
 		MediaType string          `json:"mediaType,omitempty"`
+		Filename  string          `json:"filename,omitempty"`
+		Metadata  *wireFile       `json:"metadata,omitempty"`
+	}
+	wireFile struct {
+		Name   string `json:"name"`
+		Type   string `json:"type,omitempty"`
+		Size   int64  `json:"size"`
+		SHA256 string `json:"sha256"`
 	}
 	wireArtifact struct {
 		ArtifactID string     `json:"artifactId"`
@@ -70,6 +80,10 @@ func (v version) wrap(name string, value any) any {
 // clock is a time as the protocol writes it.
 func clock(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
 
+// ackedFor is after how long a question that was acked without an answer has ended: an
+// agent may ack what it reads, and answer then.
+const ackedFor = 30 * time.Second
+
 // A task is how far a question has come, in the terms of this protocol.
 type task struct {
 	hub.Progress
@@ -97,12 +111,17 @@ func taskOf(p hub.Progress) task {
 			t.says = "The answer is no longer kept."
 		case p.Answer.Status == c3po.ReplyError:
 			t.state, t.says = failed, p.Answer.Text()
+			for _, file := range p.Answer.Attachments {
+				t.says += "\n\n" + t.aboutFile(file)
+			}
 		}
 	case c3po.TicketDelivered:
 		t.state, t.at = working, p.Ticket.DeliveredAt
 		switch {
-		case p.AsksPerson:
-			t.state, t.says = inputRequired, "The agent has asked its user and waits for the answer. Nothing is needed from you."
+		case !p.AskedPerson.IsZero():
+			t.state, t.at, t.says = inputRequired, p.AskedPerson, "The agent has asked its user and waits for the answer. Nothing is needed from you."
+		case !p.Ended.IsZero() && time.Since(p.Ended) >= ackedFor:
+			t.state, t.at, t.says = completed, p.Ended, "The agent has ended this without an answer."
 		case !p.Ticket.SilentAt.IsZero():
 			t.at, t.says = p.Ticket.SilentAt, "The agent has read it and ended its turn without an answer. One may still come."
 		case !p.Ticket.StalledAt.IsZero():
@@ -143,7 +162,24 @@ func (t task) status(v version) wireStatus {
 }
 
 func (t task) artifact(v version) wireArtifact {
-	return wireArtifact{ArtifactID: string(t.Answer.ID), Name: "answer", Parts: []wirePart{v.part(*t.Answer)}}
+	parts := []wirePart{v.part(*t.Answer)}
+	for _, file := range t.Answer.Attachments {
+		text := t.aboutFile(file)
+		part := wirePart{Kind: v.kind("text"), Text: &text, Metadata: &wireFile{file.Name, file.Type, file.Size, file.SHA256}}
+		if v == v10 {
+			part.Filename, part.MediaType = file.Name, "text/plain"
+		}
+		parts = append(parts, part)
+	}
+	return wireArtifact{ArtifactID: string(t.Answer.ID), Name: "answer", Parts: parts}
+}
+
+// aboutFile says that an answer has a file, and how its caller gets it. An address alone
+// would not do: the token may be for several names.
+func (t task) aboutFile(file c3po.Attachment) string {
+	query := url.Values{"message_id": {string(t.Answer.ID)}, "file": {string(file.ID)}}
+	return fmt.Sprintf("The answer has a file: %s (%s, %d bytes, sha256 %s). Get it from this coordinator with your token and the header X-Agent-ID: %s, at GET /api/file?%s",
+		file.Name, cmp.Or(file.Type, "application/octet-stream"), file.Size, file.SHA256, t.Ticket.FromAgent, query.Encode())
 }
 
 const jsonType = "application/json"
