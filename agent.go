@@ -9,10 +9,11 @@ import (
 // Status says whether an agent can be reached over a connection right now.
 type Status string
 
-// The two values of Status.
+// The values of Status.
 const (
-	Online  Status = "online"
-	Offline Status = "offline"
+	Online        Status = "online"
+	Offline       Status = "offline"
+	StatusUnknown Status = "unknown" // it belongs to another system, which does not say
 )
 
 // Availability is what the agent says of itself.
@@ -43,6 +44,7 @@ const (
 	ReachNextSession     Reachability = "next_session"        // a script runs it, so it hears of no mail
 	ReachUnknown         Reachability = "unknown"             // it does not react, or has not been heard of for too long
 	ReachStarts          Reachability = "starts_when_mailed"  // its session is closed, and mail that expects an answer resumes it
+	ReachForwarded       Reachability = "forwarded"           // it belongs to another system, which is given its mail
 	ReachOffline         Reachability = "offline"             // it reads its mail when it starts again
 )
 

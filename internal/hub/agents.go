@@ -174,8 +174,8 @@ func (d directory) page(ctx context.Context, in c3po.ListAgentsInput) ([]store.R
 	if err := d.enterIfNamed(ctx); err != nil {
 		return nil, "", err
 	}
-	if in.Status != "" && in.Status != c3po.Online && in.Status != c3po.Offline {
-		return nil, "", refuse("%q is not a status: online or offline", in.Status)
+	if in.Status != "" && in.Status != c3po.Online && in.Status != c3po.Offline && in.Status != c3po.StatusUnknown {
+		return nil, "", refuse("%q is not a status: online, offline or unknown", in.Status)
 	}
 	limit, err := d.hub.pageLimit(in.Limit)
 	if err != nil {

@@ -19,7 +19,7 @@ func view(r store.Record) c3po.Agent {
 		Alive:        alive(r),
 		Paused:       paused(r.Paused),
 		Reachability: reachability(r),
-		State:        r.State,
+		State:        sessionState(r),
 		StateSince:   stateSince(r),
 		OutOfQuota:   r.OutOfQuota,
 		Capabilities: r.Profile.Capabilities,
@@ -46,9 +46,18 @@ func view(r store.Record) c3po.Agent {
 	return agent
 }
 
+// sessionState is what is known of the session. An agent of another system has none here: what
+// waits for its mail is the coordinator that forwards it.
+func sessionState(r store.Record) c3po.SessionState {
+	if r.Remote != "" {
+		return ""
+	}
+	return r.State
+}
+
 // stateSince is when the session was first said to be in its state.
 func stateSince(r store.Record) *time.Time {
-	if r.State == "" || r.StateAt.IsZero() {
+	if sessionState(r) == "" || r.StateAt.IsZero() {
 		return nil
 	}
 	return &r.StateAt
@@ -60,6 +69,8 @@ func stateSince(r store.Record) *time.Time {
 func alive(r store.Record) *bool {
 	yes, no := true, false
 	switch {
+	case r.Remote != "":
+		return nil
 	case r.Profile.PID > 0 && !r.Died.IsZero(): // the process it named is not there, whoever calls in its name
 		return &no
 	case r.Online && (r.Attached || r.Watched):
@@ -71,10 +82,14 @@ func alive(r store.Record) *bool {
 }
 
 func status(r store.Record) c3po.Status {
-	if r.Online {
+	switch {
+	case r.Remote != "":
+		return c3po.StatusUnknown
+	case r.Online:
 		return c3po.Online
+	default:
+		return c3po.Offline
 	}
-	return c3po.Offline
 }
 
 func paused(why string) *string {
@@ -88,6 +103,8 @@ func paused(why string) *string {
 // connection: the session would wake, but it has been told not to act.
 func reachability(r store.Record) c3po.Reachability {
 	switch {
+	case r.Remote != "":
+		return c3po.ReachForwarded
 	case r.Paused == c3po.PausedForHuman:
 		return c3po.ReachWaitingForHuman
 	case r.Paused != "":

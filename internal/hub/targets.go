@@ -150,7 +150,7 @@ func (d directory) online(ctx context.Context, ids []c3po.AgentID) []c3po.AgentI
 	}
 	var online []c3po.AgentID
 	for _, record := range records {
-		if record.Online && record.ID != d.id && len(online) < suggestOnline {
+		if status(record) == c3po.Online && record.ID != d.id && len(online) < suggestOnline {
 			online = append(online, record.ID)
 		}
 	}

@@ -38,7 +38,7 @@ type Record struct {
 // Told is what of a record a receipt tells its sender, or is made from.
 func (r Record) Told() Record {
 	return Record{
-		ID: r.ID, Seen: r.Seen, Attached: r.Attached, Node: r.Node, State: r.State, StateAt: r.StateAt, Left: r.Left, Online: r.Online, Availability: r.Availability,
+		ID: r.ID, Remote: r.Remote, Seen: r.Seen, Attached: r.Attached, Node: r.Node, State: r.State, StateAt: r.StateAt, Left: r.Left, Online: r.Online, Availability: r.Availability,
 		Paused: r.Paused, Gone: r.Gone, OutOfQuota: r.OutOfQuota,
 		Profile: Profile{Capabilities: r.Profile.Capabilities, PID: r.Profile.PID, PIDStart: r.Profile.PIDStart, Heartbeat: r.Profile.Heartbeat},
 	}

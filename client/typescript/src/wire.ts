@@ -1216,7 +1216,7 @@ export interface QuotaReport {
 }
 
 /** Reachability says what will happen with mail sent now. */
-export type Reachability = "now" | "next_step" | "next_call" | "when_retried" | "when_quota_returns" | "when_person_returns" | "when_resumed" | "waiting_for_human" | "when_dialog_closes" | "when_switched_on" | "next_session" | "unknown" | "starts_when_mailed" | "offline";
+export type Reachability = "now" | "next_step" | "next_call" | "when_retried" | "when_quota_returns" | "when_person_returns" | "when_resumed" | "waiting_for_human" | "when_dialog_closes" | "when_switched_on" | "next_session" | "unknown" | "starts_when_mailed" | "forwarded" | "offline";
 
 export interface Readiness {
   status: "ready" | "not_ready";
@@ -1662,7 +1662,7 @@ export interface Sickness {
 export type Space = string;
 
 /** Status says whether an agent can be reached over a connection right now. */
-export type Status = "online" | "offline";
+export type Status = "online" | "offline" | "unknown";
 
 /** StatusInput is what an agent says of itself. */
 export interface StatusInput {

@@ -1,6 +1,7 @@
 package mail
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -30,7 +31,7 @@ and returns within a day. Without MESSAGE, or with -, the text is read from stdi
 			for err == nil && receipt.Next != "" {
 				var page c3po.BroadcastReceipt
 				page, err = svc.Broadcast(ctx, c3po.BroadcastInput{Cursor: receipt.Next})
-				receipt.Live, receipt.Next = append(receipt.Live, page.Live...), page.Next
+				receipt.Live, receipt.Next, receipt.Notice = append(receipt.Live, page.Live...), page.Next, cmp.Or(page.Notice, receipt.Notice)
 			}
 			return receipt, err
 		}, func(w io.Writer, receipt c3po.BroadcastReceipt) {

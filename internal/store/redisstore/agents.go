@@ -147,7 +147,7 @@ func profileFields(p store.Profile) []with {
 // toldFields are what addressee() of lib.lua reads of an agent, in its order.
 var toldFields = []string{
 	"seen", "node", "gone", "heartbeat", "availability", "paused", "cut", "state", "state_at", "pid", "pid_start", "capabilities",
-	"quota_until", "quota",
+	"quota_until", "quota", "remote",
 }
 
 // recipient reads what the steps that store a message say of its recipient.
@@ -157,6 +157,7 @@ func recipient(id c3po.AgentID, told rueidis.RedisMessage) store.Record {
 	of := func(name string) string { return word(values[slices.Index(toldFields, name)]) }
 	r := store.Record{
 		ID:           id,
+		Remote:       of("remote"),
 		Seen:         instant(atoi(of("seen"))),
 		Left:         of("gone") != "",
 		Gone:         of("gone") != "" && of("cut") == "",

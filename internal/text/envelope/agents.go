@@ -109,7 +109,11 @@ func agentLine(a c3po.Agent, longest, most int) string {
 // agentFacts is what the coordinator knows of an agent.
 func agentFacts(a c3po.Agent) string {
 	facts := []string{word(string(a.Status))}
-	if a.Reachability != "" && a.Reachability != c3po.ReachOffline {
+	switch a.Reachability {
+	case "", c3po.ReachOffline:
+	case c3po.ReachForwarded:
+		facts = []string{"of another system, mail is forwarded to it, its state is unknown"}
+	default:
 		facts = append(facts, onOneLine(a.Reachability.When()))
 	}
 	if a.Availability != "" && a.Availability != c3po.Available {

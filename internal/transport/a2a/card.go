@@ -103,8 +103,9 @@ func (c card) tag() string {
 }
 
 const (
-	keeps = "A task is stored durably. While the agent is offline it stays submitted, and it goes on when the agent starts."
-	asks  = "Answers questions and takes on work, sent as text or JSON."
+	keeps  = "A task is stored durably. While the agent is offline it stays submitted, and it goes on when the agent starts."
+	passes = "A task is stored durably and forwarded to that system. What happens there is known only as far as it says."
+	asks   = "Answers questions and takes on work, sent as text or JSON."
 )
 
 func hostCard() card {
@@ -134,10 +135,10 @@ func (e *exchange) cardOf(target string) (card, error) {
 	if err != nil {
 		return card{}, err
 	}
-	kind := ""
+	kind, promise := "", keeps
 	switch {
 	case agent.Type == c3po.TypeRemote:
-		kind = ", an agent of another system,"
+		kind, promise = ", an agent of another system,", passes
 	case agent.Type != "" && strings.ContainsRune("aeioAEIO", rune(agent.Type[0])):
 		kind = ", an " + agent.Type + " agent"
 	case agent.Type != "":
@@ -145,7 +146,7 @@ func (e *exchange) cardOf(target string) (card, error) {
 	}
 	shown := card{
 		Name:        string(agent.ID),
-		Description: fmt.Sprintf("%s%s in c3po. %s", agent.ID, kind, keeps),
+		Description: fmt.Sprintf("%s%s in c3po. %s", agent.ID, kind, promise),
 		Skills:      []cardSkill{{ID: "ask", Name: "Ask", Description: asks, Tags: []string{"mail"}}},
 	}
 	for _, capability := range agent.Capabilities {

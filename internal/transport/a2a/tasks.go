@@ -52,7 +52,7 @@ func (e *exchange) send(target string, params json.RawMessage, stream bool) {
 		e.refuse(err)
 		return
 	}
-	e.show(receipt.ID, in.Configuration, stream, receipt.Recipient == c3po.Online)
+	e.show(receipt.ID, in.Configuration, stream, receipt.Recipient != c3po.Offline)
 }
 
 // sendMore sends a message that belongs to a task. It goes to the agent that has the task,
@@ -86,7 +86,7 @@ func (e *exchange) sendMore(in sendParams, send c3po.SendInput, stream bool) {
 		e.refuse(err)
 		return
 	}
-	e.show(t.Ticket.ID, in.Configuration, stream, receipt.Recipient == c3po.Online)
+	e.show(t.Ticket.ID, in.Configuration, stream, receipt.Recipient != c3po.Offline)
 }
 
 // show answers with a task: as it goes on, or once it is settled, or as it is.

@@ -11,6 +11,7 @@ import (
 	"maps"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -83,6 +84,7 @@ func (f *Forwarder) Run(ctx context.Context) error {
 			f.Log.WarnContext(ctx, "cannot read which remote agents there are", "err", err)
 		}
 		if err == nil {
+			f.Hub.NoteRemotes(inDefaultSpace(there))
 			for kid, remote := range there {
 				if running[kid].stop == nil {
 					own, stop := context.WithCancelCause(ctx)
@@ -120,6 +122,16 @@ func (f *Forwarder) Run(ctx context.Context) error {
 			return nil
 		}
 	}
+}
+
+func inDefaultSpace(remotes map[string]auth.Remote) []c3po.AgentID {
+	var ids []c3po.AgentID
+	for _, remote := range remotes {
+		if remote.Space == c3po.DefaultSpace && !slices.Contains(ids, remote.Agent) { // twice while a token is rotated
+			ids = append(ids, remote.Agent)
+		}
+	}
+	return ids
 }
 
 // An errand is one remote as this coordinator serves it.
@@ -241,7 +253,7 @@ func (e *errand) end(id c3po.MessageID) {
 // ask brings a message to the remote, and its answer back. The asker hears of it whatever
 // happens, unless this coordinator stops: then the next one asks again, under the same id.
 func (e *errand) ask(ctx context.Context, m c3po.Message) {
-	if m.Kind != c3po.KindMessage && m.Kind != c3po.KindBroadcast {
+	if m.Kind != c3po.KindMessage {
 		e.ack(ctx, m.ID) // what is said of its own mail means nothing to the remote
 		return
 	}
