@@ -188,6 +188,7 @@ const (
 	ReplySuccess    = "success"
 	ReplyError      = "error"
 	ReplyHandedOver = "handed_over"
+	ReplyAsksBack   = "asks_back" // of an agent of another system only: it goes on once its question is answered
 )
 
 // WaitInput says what to wait for.

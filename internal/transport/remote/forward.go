@@ -1,18 +1,13 @@
 package remote
 
 import (
-	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
-	"fmt"
 	"log/slog"
 	"maps"
 	"net/http"
 	"net/netip"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -35,10 +30,8 @@ const (
 	minPause         = time.Second
 	maxPause         = 15 * time.Second
 	// giveUpAfter is how long a remote that does not answer is tried before the asker
-	// hears of it.
+	// hears of it. A coordinator that starts tries for at least an eighth of that.
 	giveUpAfter = 2 * time.Minute
-	// maxReplyCharacters is what a reply can hold.
-	maxReplyCharacters = 50_000
 )
 
 // A Forwarder serves the remotes that an admin has added, each on one coordinator: the
@@ -248,143 +241,4 @@ func (e *errand) end(id c3po.MessageID) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	delete(e.open, id)
-}
-
-// ask brings a message to the remote, and its answer back. The asker hears of it whatever
-// happens, unless this coordinator stops: then the next one asks again, under the same id.
-func (e *errand) ask(ctx context.Context, m c3po.Message) {
-	if m.Kind != c3po.KindMessage {
-		e.ack(ctx, m.ID) // what is said of its own mail means nothing to the remote
-		return
-	}
-	t, err := e.done(ctx, m)
-	if ctx.Err() != nil {
-		return
-	}
-	if !m.ExpectsReply {
-		e.ack(ctx, m.ID)
-		return
-	}
-	reply := c3po.ReplyInput{MessageID: m.ID, Status: c3po.ReplySuccess, ClientKey: "a2a-" + nameOf(e.Space, m.ID)}
-	switch state := t.state(); {
-	case err != nil:
-		reply.Status, reply.Response = c3po.ReplyError, fmt.Sprintf("c3po could not ask the remote agent '%s': %s. Whether it has done anything is unknown.", e.Agent, strings.TrimSuffix(err.Error(), "."))
-	case t.answered != nil || state == "completed":
-		reply.Response = cmp.Or(t.answer(), "(The remote agent has completed the task and said nothing.)")
-	case state == "input-required" || state == "auth-required":
-		reply.Response = fmt.Sprintf("The remote agent asks back (%s): %s", state, t.answer())
-	default:
-		reply.Status, reply.Response = c3po.ReplyError, fmt.Sprintf("The remote agent ended the task as %s. %s", state, t.answer())
-	}
-	if runes := []rune(reply.Response); len(runes) > maxReplyCharacters {
-		reply.Response = string(runes[:maxReplyCharacters-1]) + "…"
-	}
-	for pause := minPause; ctx.Err() == nil; pause = min(2*pause, maxPause) {
-		_, err := e.actor().Reply(ctx, reply)
-		switch {
-		case err == nil:
-			e.end(m.ID)
-			return
-		case c3po.AsError(err).Code.Retry() == c3po.RetryNo:
-			return // of one that was cancelled meanwhile there is nothing to answer
-		}
-		attempt.Sleep(ctx, pause)
-	}
-}
-
-func (e *errand) ack(ctx context.Context, id c3po.MessageID) {
-	_, err := e.actor().AckMessages(ctx, c3po.AckInput{MessageIDs: []c3po.MessageID{id}})
-	switch {
-	case err == nil:
-		e.end(id)
-	case ctx.Err() == nil:
-		e.Log.WarnContext(ctx, "cannot ack a message to a remote agent", "agent", e.Agent, "message_id", id, "err", err)
-	}
-}
-
-// done asks the remote and waits until it has done what it was asked. What fails for a
-// while is tried again; what will not change, or not soon, is an error.
-func (e *errand) done(ctx context.Context, m c3po.Message) (task, error) {
-	text := m.Text()
-	if m.Context != "" {
-		text += "\n\n" + m.Context
-	}
-	var p peer
-	var t task
-	token, err := e.token(e.TokenEnv)
-	if err != nil {
-		return t, err
-	}
-	err = e.patiently(ctx, func() error {
-		chain, err := e.actor().Forwarded(ctx, m)
-		if err != nil {
-			return err
-		}
-		if p, err = meet(ctx, e.http(), e.Card, token); err == nil {
-			t, err = p.send(ctx, nameOf(e.Space, m.ID), chain, text)
-		}
-		return err
-	})
-	if err != nil {
-		return t, err
-	}
-	actor := e.actor()
-	if _, err := actor.Received(ctx, c3po.ReceivedInput{MessageIDs: []c3po.MessageID{m.ID}}); err != nil && ctx.Err() == nil {
-		e.Log.WarnContext(ctx, "cannot note that a remote agent has a message", "agent", e.Agent, "message_id", m.ID, "err", err)
-	}
-	for pause := minPause; t.answered == nil && !ended(t.state()); pause = min(pause*3/2, maxPause) {
-		if !attempt.Sleep(ctx, pause) {
-			return t, ctx.Err()
-		}
-		if e.withdrawn(ctx, m.ID) {
-			return t, p.cancel(ctx, t.ID)
-		}
-		err := e.patiently(ctx, func() error {
-			now, err := p.get(ctx, t.ID)
-			if err == nil {
-				t = now
-			}
-			return err
-		})
-		if err != nil {
-			return t, err
-		}
-	}
-	return t, nil
-}
-
-// ended says that a task goes on no more by itself.
-func ended(state string) bool {
-	switch state {
-	case "completed", "failed", "canceled", "rejected", "input-required", "auth-required":
-		return true
-	}
-	return false
-}
-
-// withdrawn says that the asker has cancelled its message.
-func (e *errand) withdrawn(ctx context.Context, id c3po.MessageID) bool {
-	list, err := e.actor().Tickets(ctx, c3po.TicketsInput{MessageID: id})
-	return err == nil && len(list.Tickets) == 1 && list.Tickets[0].State == c3po.TicketCancelled
-}
-
-// patiently tries again what fails for a while.
-func (e *errand) patiently(ctx context.Context, try func() error) error {
-	end := time.Now().Add(cmp.Or(e.GiveUpAfter, giveUpAfter))
-	for pause := minPause; ; pause = min(2*pause, maxPause) {
-		err := try()
-		if err == nil || final(err) || !time.Now().Before(end) {
-			return err
-		}
-		if !attempt.Sleep(ctx, pause) {
-			return ctx.Err()
-		}
-	}
-}
-
-// nameOf is the id of a message for the other side: the same for every try, and telling
-// nothing of who asks.
-func nameOf(space c3po.Space, id c3po.MessageID) string {
-	sum := sha256.Sum256([]byte(string(space) + "\x00" + string(id)))
-	return hex.EncodeToString(sum[:16])
 }

@@ -16,13 +16,16 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
 )
 
 const (
 	callTimeout = 30 * time.Second
 	// maxAnswerBytes is more than a reply can hold.
 	maxAnswerBytes = 1 << 20
+	// maxIDBytes is how long an id of a task or context may be: both are kept in metadata.
+	maxIDBytes = 256
+	// traceHeader is W3C's, and also the name in metadata.
+	traceHeader = "traceparent"
 	// cardName is where the card of a host is, if its address alone is given.
 	cardName = "/.well-known/agent-card.json"
 )
@@ -33,6 +36,7 @@ type peer struct {
 	rpc     string // the address of its JSON-RPC
 	version string // 1.0 or 0.3
 	token   string // that it is shown; none if empty
+	trace   string // the traceparent of what is sent; none if empty
 	client  *http.Client
 }
 
@@ -164,11 +168,15 @@ func (p peer) call(ctx context.Context, methods map[string]string, params any) (
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("A2A-Version", p.version)
+	if p.trace != "" {
+		r.Header.Set(traceHeader, p.trace)
+	}
 	data, err := fetch(p.client, r, p.token)
 	if err != nil {
 		return nil, err
 	}
 	var reply struct {
+		ID     json.RawMessage `json:"id"`
 		Result json.RawMessage `json:"result"`
 		Error  *struct {
 			Code    int    `json:"code"`
@@ -182,36 +190,39 @@ func (p peer) call(ctx context.Context, methods map[string]string, params any) (
 		return nil, errNoTask
 	case reply.Error != nil:
 		return nil, wrongf("it refuses: %s", c3po.Clip(reply.Error.Message))
+	case string(reply.ID) != "1":
+		return nil, wrongf("its answer is to another call")
 	}
 	return reply.Result, nil
 }
 
 // A task is what the other side says of one, or of the message it answered with at once.
 type task struct {
-	ID     string `json:"id"`
-	Status struct {
+	ID        string `json:"id"`
+	ContextID string `json:"contextId"`
+	Status    struct {
 		State   string   `json:"state"`
 		Message *message `json:"message"`
 	} `json:"status"`
 	Artifacts []message `json:"artifacts"` // of which only the parts are read
 	History   []message `json:"history"`
 	answered  *message
+	accepted  bool // it was sent, and taken
 }
 
 type message struct {
-	Role  string `json:"role"`
-	Parts []part `json:"parts"`
+	ContextID string `json:"contextId"`
+	Role      string `json:"role"`
+	Parts     []part `json:"parts"`
 }
 
-// send sends a text, under an id that makes a repeat the same message.
-func (p peer) send(ctx context.Context, id, chain, text string) (task, error) {
-	part, role, wishes := map[string]any{"text": text}, "ROLE_USER", map[string]any{"returnImmediately": true}
-	sent := map[string]any{"messageId": id, "metadata": map[string]string{hub.ForwardedChain: chain}}
+// send sends a message, under an id that makes a repeat the same message.
+func (p peer) send(ctx context.Context, out outgoing) (task, error) {
+	sent, wishes := out.wire(p.version), map[string]any{"returnImmediately": true}
 	if p.version == "0.3" {
-		part["kind"], sent["kind"], role = "text", "message", "user"
 		wishes = map[string]any{"blocking": false}
 	}
-	sent["role"], sent["parts"] = role, []any{part}
+	p.trace = out.trace
 	result, err := p.call(ctx, map[string]string{"1.0": "SendMessage", "0.3": "message/send"}, map[string]any{"message": sent, "configuration": wishes})
 	if err != nil {
 		return task{}, err
@@ -228,9 +239,9 @@ func (p peer) send(ctx context.Context, id, chain, text string) (task, error) {
 	case wrapped.Task != nil:
 		return wrapped.Task.check()
 	case wrapped.Message != nil:
-		return task{answered: wrapped.Message}, nil
+		return task{ContextID: wrapped.Message.ContextID, answered: wrapped.Message}.checkIDs()
 	case wrapped.Kind == "message":
-		return readAs(result, func(m message) (task, error) { return task{answered: &m}, nil })
+		return readAs(result, func(m message) (task, error) { return task{ContextID: m.ContextID, answered: &m}.checkIDs() })
 	default:
 		return readAs(result, task.check)
 	}
@@ -248,6 +259,14 @@ func (t task) check() (task, error) {
 	if t.ID == "" || t.Status.State == "" {
 		return t, wrongf("its answer is no task")
 	}
+	return t.checkIDs()
+}
+
+// checkIDs refuses ids that could not be kept.
+func (t task) checkIDs() (task, error) {
+	if len(t.ID) > maxIDBytes || len(t.ContextID) > maxIDBytes {
+		return task{}, wrongf("it names its task with more than %d bytes", maxIDBytes)
+	}
 	return t, nil
 }
 
@@ -256,7 +275,12 @@ func (p peer) get(ctx context.Context, id string) (task, error) {
 	if err != nil {
 		return task{}, err
 	}
-	return readAs(result, task.check)
+	return readAs(result, func(t task) (task, error) {
+		if t, err := t.check(); err != nil || t.ID == id {
+			return t, err
+		}
+		return task{}, wrongf("it answers with another task than it was asked for")
+	})
 }
 
 func (p peer) cancel(ctx context.Context, id string) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -29,9 +30,11 @@ type foreign struct {
 	version string
 	answer  func(method string, times int) (status int, result string)
 
-	mu    sync.Mutex
-	calls []string // the method and the id of each
-	token string   // that it was shown last
+	mu     sync.Mutex
+	calls  []string // the method and the id of each
+	bodies []string // of each
+	token  string   // that it was shown last
+	trace  string   // the traceparent it was shown last
 }
 
 func newForeign(t *testing.T, version string, answer func(method string, times int) (int, string)) *foreign {
@@ -58,7 +61,8 @@ func (f *foreign) serve(w http.ResponseWriter, r *http.Request) {
 			Message struct{ MessageID string }
 		}
 	}
-	_ = json.NewDecoder(r.Body).Decode(&call)
+	body, _ := io.ReadAll(r.Body)
+	_ = json.Unmarshal(body, &call)
 	f.mu.Lock()
 	times := 0
 	for _, before := range f.calls {
@@ -67,11 +71,19 @@ func (f *foreign) serve(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	f.calls = append(f.calls, call.Method+" "+call.Params.ID+call.Params.Message.MessageID)
-	f.token = r.Header.Get("Authorization")
+	f.bodies = append(f.bodies, string(body))
+	f.token, f.trace = r.Header.Get("Authorization"), r.Header.Get("traceparent")
 	f.mu.Unlock()
 	status, result := f.answer(call.Method, times)
 	w.WriteHeader(status)
 	fmt.Fprint(w, result)
+}
+
+// lastBody is what it was sent last.
+func (f *foreign) lastBody() string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.bodies[len(f.bodies)-1]
 }
 
 // asked are the ids of the messages it was sent.
@@ -253,9 +265,27 @@ func TestWhateverHappensTheAskerHearsOfIt(t *testing.T) {
 		"its answer is a file, in 0.3": {func(string, int) (int, string) {
 			return 200, result(`{"task":{"id":"t","status":{"state":"completed"},"artifacts":[{"parts":[{"kind":"file","file":{"name":"7.pdf","mimeType":"application/pdf","uri":"https://x/7.pdf"}},{"kind":"hologram"}]}]}}`)
 		}, "File 7.pdf (application/pdf): https://x/7.pdf\n\n(A part that is neither text, JSON nor a file.)"},
+		"its answer is to another call": {func(string, int) (int, string) {
+			return 200, `{"jsonrpc":"2.0","id":"zzz","result":{"task":` + completed + `}}`
+		}, "its answer is to another call"},
+		"it answers with another task": {func(method string, _ int) (int, string) {
+			if method == "SendMessage" {
+				return 200, result(`{"task":` + working + `}`)
+			}
+			return 200, result(strings.Replace(completed, "t-1", "t-2", 1))
+		}, "accepted the task, and then c3po lost track of it: it answers with another task than it was asked for"},
+		"it takes the task and dies": {func(method string, _ int) (int, string) {
+			if method == "SendMessage" {
+				return 200, result(`{"task":` + working + `}`)
+			}
+			return 503, ""
+		}, "accepted the task, and then c3po lost track of it: it answers with status 503"},
+		"its answer is too long": {func(string, int) (int, string) {
+			return 200, result(`{"message":{"role":"ROLE_AGENT","parts":[{"text":"` + strings.Repeat("é", 120_000) + `"}]}}`)
+		}, "[c3po has cut this: it has 120000 characters, and a reply holds 50000.]"},
 		"it asks back": {func(string, int) (int, string) {
 			return 200, result(`{"task":{"id":"t","status":{"state":"TASK_STATE_INPUT_REQUIRED","message":{"role":"ROLE_AGENT","parts":[{"text":"Which year?"}]}}}}`)
-		}, "asks back (input-required): Which year?"},
+		}, "asks back. Reply to this with what it needs: Which year?"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
