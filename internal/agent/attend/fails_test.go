@@ -18,8 +18,8 @@ import (
 
 func TestMain(m *testing.M) { faultrig.Main(m) }
 
-// A rig is a host that attends to the closed session of the agent api.
-type rig struct {
+// A testHost is a host that attends to the closed session of the agent api.
+type testHost struct {
 	t      *testing.T
 	url    string
 	person *client.Client
@@ -27,9 +27,9 @@ type rig struct {
 }
 
 // attended has a session that is resumed by what run makes of the number of the start.
-func attended(t *testing.T, run func(r *rig, n int32) *exec.Cmd) *rig {
+func attended(t *testing.T, run func(r *testHost, n int32) *exec.Cmd) *testHost {
 	t.Helper()
-	r := &rig{t: t, url: faultrig.Start(t, redistest.New(t).URL()).URL()}
+	r := &testHost{t: t, url: faultrig.Start(t, redistest.New(t).URL()).URL()}
 	r.person = client.New(client.Config{URL: r.url})
 	home := t.TempDir()
 	folders := paths.Folders{Getenv: func(string) string { return home }}
@@ -70,11 +70,11 @@ func attended(t *testing.T, run func(r *rig, n int32) *exec.Cmd) *rig {
 	return r
 }
 
-func (r *rig) as(id c3po.AgentID) *client.Client {
+func (r *testHost) as(id c3po.AgentID) *client.Client {
 	return client.New(client.Config{URL: r.url, AgentID: id})
 }
 
-func (r *rig) ask(text string) {
+func (r *testHost) ask(text string) {
 	r.t.Helper()
 	if _, err := r.as("web").SendMessage(r.t.Context(), c3po.SendInput{Target: "api", Message: text}); err != nil {
 		r.t.Fatal(err)
@@ -82,7 +82,7 @@ func (r *rig) ask(text string) {
 }
 
 // asked is what the person is asked.
-func (r *rig) asked() (id c3po.MessageID, words string) {
+func (r *testHost) asked() (id c3po.MessageID, words string) {
 	r.t.Helper()
 	isAsked := func() bool {
 		list, err := r.person.HumanList(r.t.Context(), c3po.GetMessagesInput{})
@@ -106,7 +106,7 @@ func (r *rig) asked() (id c3po.MessageID, words string) {
 // It would refuse for ever: the person hears what it says, and decides.
 func TestThePersonIsToldWhyASessionCannotBeResumedAndDecides(t *testing.T) {
 	t.Parallel()
-	r := attended(t, func(*rig, int32) *exec.Cmd { return exec.Command("sh", "-c", "echo it is not for root >&2; exit 1") })
+	r := attended(t, func(*testHost, int32) *exec.Cmd { return exec.Command("sh", "-c", "echo it is not for root >&2; exit 1") })
 	r.ask("Which port has the printer?")
 	id, words := r.asked()
 	if n := r.runs.Load(); n != maxFailures {
@@ -126,7 +126,7 @@ func TestThePersonIsToldWhyASessionCannotBeResumedAndDecides(t *testing.T) {
 // Otherwise its mail would wait for the next message, and its asker would never know.
 func TestARunThatDoesNotReadItsMailHasFailed(t *testing.T) {
 	t.Parallel()
-	r := attended(t, func(*rig, int32) *exec.Cmd { return exec.Command("true") })
+	r := attended(t, func(*testHost, int32) *exec.Cmd { return exec.Command("true") })
 	r.ask("Which port has the printer?")
 	if _, words := r.asked(); !strings.Contains(words, "it ended without reading its mail") {
 		t.Errorf("the person reads %s", words)
@@ -135,7 +135,7 @@ func TestARunThatDoesNotReadItsMailHasFailed(t *testing.T) {
 
 func TestMailThatWasReadAndLeftUnansweredStartsNothingWithTheNext(t *testing.T) {
 	t.Parallel()
-	r := attended(t, func(r *rig, n int32) *exec.Cmd {
+	r := attended(t, func(r *testHost, n int32) *exec.Cmd {
 		reader := r.as("api")
 		if list, err := reader.GetMessages(r.t.Context(), c3po.GetMessagesInput{}); err != nil || len(list.Messages) != int(n) {
 			r.t.Errorf("start %d finds %d messages, %v", n, len(list.Messages), err)
