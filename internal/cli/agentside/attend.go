@@ -39,6 +39,9 @@ this command does it; c3po attend unit prints a service that keeps it running.`,
 		Args: console.UnknownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			log := slog.New(slog.NewTextHandler(a.Stderr, nil))
+			if consents, err := a.Folders.Consents(); err == nil { // else the service says so
+				log.InfoContext(cmd.Context(), "waiting for the mail of closed sessions", "allowed", cmp.Or(allowed(consents), "none yet; allow one with c3po attend allow NAME"))
+			}
 			return Attendance(a, log).Run(cmd.Context())
 		},
 	}
@@ -129,7 +132,7 @@ secret in it.`,
 			}
 			service := unit.Service{
 				Name: "c3po-attend", Label: "dev.c3po.attend", Description: "c3po: mail resumes closed sessions",
-				Program: program, Arguments: []string{"attend"}, Log: filepath.Join(Home(a), "Library", "Logs", "c3po-attend.log"), StopWithin: 10 * time.Second,
+				Program: program, Arguments: []string{"attend"}, Log: filepath.Join(Home(a), "Library", "Logs", "c3po-attend.log"), StopWithin: 10 * time.Second, Sessions: true,
 			}
 			for _, name := range []string{"PATH", "XDG_CONFIG_HOME", "XDG_STATE_HOME"} {
 				if value := a.Getenv(name); value != "" {

@@ -1,10 +1,12 @@
 package agentside
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/c3po-dev/c3po/internal/cli/console"
 	"github.com/c3po-dev/c3po/internal/host/paths"
 )
 
@@ -36,5 +38,34 @@ func TestAResumedSessionHasItsOwnSettingsAndNoSecretsOfItsStarter(t *testing.T) 
 	}
 	if _, _, err := resumeCommand(paths.Session{Client: "nosuch", ID: "s1"}, "manual", "go"); err == nil {
 		t.Error("a session of an unknown client is resumed")
+	}
+}
+
+func TestAttendSaysAtOnceWhomMailMayResume(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	folders := paths.Folders{Getenv: func(string) string { return home }}
+	says := func() string {
+		t.Helper()
+		var log strings.Builder
+		cmd := Attend(&console.Console{Folders: folders, Process: console.Process{Stderr: &log}})
+		cmd.SetArgs([]string{})
+		ended, end := context.WithCancel(t.Context())
+		end()
+		if err := cmd.ExecuteContext(ended); err != nil {
+			t.Fatal(err)
+		}
+		return log.String()
+	}
+	if got := says(); !strings.Contains(got, "c3po attend allow NAME") {
+		t.Errorf("with nothing allowed it says %q", got)
+	}
+	for name, to := range map[string]*paths.Consent{"api": {Mode: "manual"}, "web": nil, paths.Everyone: {Mode: "auto"}} {
+		if _, err := folders.Consent(name, to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := says(); !strings.Contains(got, "every agent of this host that is not named (auto), api (manual)") || strings.Contains(got, "web") {
+		t.Errorf("it says %q", got)
 	}
 }

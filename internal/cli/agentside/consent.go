@@ -2,6 +2,7 @@ package agentside
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/agent/attend"
@@ -115,7 +117,7 @@ you have allowed by name are resumed.`,
 			}
 			return a.Show(map[string]any{"agent": name, "was_allowed": was}, func(w io.Writer) {
 				if name == paths.Everyone {
-					maps.DeleteFunc(consents, func(_ string, c paths.Consent) bool { return c.Denied })
+					maps.DeleteFunc(consents, isDenied)
 					fmt.Fprintln(w, "mail resumes only agents that you allow by name: "+cmp.Or(named(consents), "none yet"))
 					return
 				}
@@ -174,9 +176,31 @@ func named(consents paths.Consents) string {
 	return strings.Join(all, ", ")
 }
 
+// allowed are those whom mail may resume.
+func allowed(consents paths.Consents) string {
+	all, some := consents[paths.Everyone]
+	maps.DeleteFunc(consents, isDenied)
+	words := named(consents)
+	if some {
+		words = strings.TrimSuffix(fmt.Sprintf("every agent of this host that is not named (%s), %s", console.Inline(all.Mode), words), ", ")
+	}
+	return words
+}
+
+func isDenied(_ string, c paths.Consent) bool { return c.Denied }
+
 func who(name string) string {
 	if name == paths.Everyone {
 		return "every agent of this host"
 	}
 	return console.Inline(name)
+}
+
+// badInstallFlag points to this command from where one may look for it.
+func badInstallFlag(cmd *cobra.Command, err error) error {
+	if missing, ok := errors.AsType[*pflag.NotExistError](err); ok && missing.GetSpecifiedName() == "resumable" {
+		return console.BadUsage("install does not decide which closed sessions mail may resume",
+			"c3po attend allow NAME lets mail resume one agent's, c3po attend allow --all those of every agent of this host.")
+	}
+	return console.BadFlag(cmd, err)
 }

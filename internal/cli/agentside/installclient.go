@@ -152,6 +152,7 @@ func TargetCommand(a *console.Console, t Target, verb, short, long string, do fu
 			cmd.Flags().BoolVar(&flags.stay, "stay-reachable", false, "the end of a turn waits for mail, until Esc; installing again without it takes that back")
 		}
 	}
+	cmd.SetFlagErrorFunc(badInstallFlag)
 	return cmd
 }
 

@@ -27,7 +27,12 @@ asked itself as well.`,
 		Example: `  c3po agents
   c3po agents -v
   c3po agents --online --type codex`,
-		Args: console.NameInArgument(console.Arguments(0, 1, "[AGENT]"), 0, console.AgentName),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 2 && args[0] == "allow-resume" {
+				return console.BadUsage("c3po agents does not decide which closed sessions mail may resume", "c3po attend allow "+console.Inline(args[1])+" does.")
+			}
+			return console.NameInArgument(console.Arguments(0, 1, "[AGENT]"), 0, console.AgentName)(cmd, args)
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			svc, err := a.Looking()
 			if err != nil {

@@ -98,11 +98,18 @@ func (s *coordinator) check(a *console.Console) error {
 	return s.outside.check()
 }
 
-// log writes JSON lines. check has seen the level.
+// log writes JSON lines, with durations as a person reads them. check has seen the level.
 func (s *coordinator) log(w io.Writer) *slog.Logger {
 	var level slog.Level
 	_ = level.UnmarshalText([]byte(s.logLevel))
-	return slog.New(slog.NewJSONHandler(sanitise.Log(w), &slog.HandlerOptions{Level: level}))
+	return slog.New(slog.NewJSONHandler(sanitise.Log(w), &slog.HandlerOptions{Level: level, ReplaceAttr: legible}))
+}
+
+func legible(_ []string, a slog.Attr) slog.Attr {
+	if a.Value.Kind() == slog.KindDuration {
+		a.Value = slog.StringValue(a.Value.Duration().String())
+	}
+	return a
 }
 
 // limits are those of the file, and those that are flags as well.

@@ -23,6 +23,9 @@ type Service struct {
 	// OutlivedBy is what the service starts and leaves running when it ends; nothing if
 	// empty, and then it is given a group of its own for what it starts.
 	OutlivedBy string
+	// Sessions says that it starts programs of the host, which it ends itself; else they are
+	// containers.
+	Sessions bool
 	// Remove is the command that takes the file away again, if a command has written
 	// it; else the file says where it belongs.
 	Remove string
@@ -62,10 +65,14 @@ func (s Service) Systemd() string {
 	if s.AlwaysLog {
 		line("StandardError=append:%s", strings.ReplaceAll(s.Log, "%", "%%"))
 	}
-	if s.OutlivedBy != "" {
+	switch {
+	case s.OutlivedBy != "":
 		line("# %s stays when the service ends.", s.OutlivedBy)
 		line("KillMode=process")
-	} else {
+	case s.Sessions:
+		line("# Only the program gets the signal: it ends the sessions it has resumed.")
+		line("KillMode=mixed")
+	default:
 		line("# Only the program gets the signal: it ends its containers, in their time.")
 		line("KillMode=mixed")
 		line("# Rootless containers need their own groups.")
