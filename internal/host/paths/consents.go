@@ -96,6 +96,9 @@ func (f Folders) AttendLock() (*Lock, error) {
 	return TryLock(filepath.Join(dir, "lock"))
 }
 
+// IsAttended says that there is a process that resumes sessions for this user.
+func (f Folders) IsAttended() bool { return f.isHeld("lock") }
+
 // ResumeLock is held by the process that has a session because mail has resumed it: of a
 // session there is never more than one. It is nil if there is one.
 func (f Folders) ResumeLock(session string) (*Lock, error) {
@@ -107,8 +110,10 @@ func (f Folders) ResumeLock(session string) (*Lock, error) {
 }
 
 // IsResumed says that there is a process that has a session because mail has resumed it.
-func (f Folders) IsResumed(session string) bool {
-	name, err := f.StateFile(filepath.Join(attendFolder, lockOf(session)))
+func (f Folders) IsResumed(session string) bool { return f.isHeld(lockOf(session)) }
+
+func (f Folders) isHeld(lockName string) bool {
+	name, err := f.StateFile(filepath.Join(attendFolder, lockName))
 	if err != nil {
 		return false
 	}
