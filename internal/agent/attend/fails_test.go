@@ -106,7 +106,9 @@ func (r *testHost) asked() (id c3po.MessageID, words string) {
 // It would refuse for ever: the person hears what it says, and decides.
 func TestThePersonIsToldWhyASessionCannotBeResumedAndDecides(t *testing.T) {
 	t.Parallel()
-	r := attended(t, func(*testHost, int32) *exec.Cmd { return exec.Command("sh", "-c", "echo it is not for root >&2; exit 1") })
+	r := attended(t, func(*testHost, int32) *exec.Cmd {
+		return exec.Command("sh", "-c", "echo it is not for root >&2; exit 1")
+	})
 	r.ask("Which port has the printer?")
 	id, words := r.asked()
 	if n := r.runs.Load(); n != maxFailures {
