@@ -137,7 +137,7 @@ func (s site) run() (stop func()) {
 }
 
 func (s site) forwarder() *remote.Forwarder {
-	return &remote.Forwarder{Hub: s.hub, Keeper: s.keeper, Node: s.node, GiveUpAfter: 3 * time.Second, Log: slog.New(slog.DiscardHandler),
+	return &remote.Forwarder{Hub: s.hub, Keeper: s.keeper, Node: s.node, GiveUpAfter: 6 * time.Second, Log: slog.New(slog.DiscardHandler),
 		Getenv: func(name string) string { return "value of " + name }}
 }
 
