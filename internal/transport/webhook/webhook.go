@@ -119,6 +119,9 @@ func (d *door) take(w http.ResponseWriter, r *http.Request, host Host) {
 		d.Log.ErrorContext(r.Context(), "a post could not be mailed", "host", host.Name, "why", err)
 		http.Error(w, "this could not be mailed", http.StatusInternalServerError)
 	// Whoever posted may read no more than how many got it; the log says why others did not.
+	case done.limited:
+		w.Header().Set("Retry-After", "60")
+		http.Error(w, "not mailed: this receiver has sent as many messages in the last minute as the coordinator takes from one agent; deliver it again in a minute", http.StatusServiceUnavailable)
 	case done.later > 0:
 		w.Header().Set("Retry-After", "60")
 		http.Error(w, "the coordinator did not take it; deliver it again later", http.StatusServiceUnavailable)
@@ -187,7 +190,10 @@ func (d *door) body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 
 // An outcome counts the targets of a post: those that were mailed, those that can be
 // later, and those that can't until somebody changes something here.
-type outcome struct{ mailed, later, never int }
+type outcome struct {
+	mailed, later, never int
+	limited              bool // one of later is so because of the rate of messages
+}
 
 // mail sends what is told to everybody whose rule it meets; one that cannot be mailed
 // keeps no other from its mail. The key is made of what is signed: a post that comes
@@ -213,6 +219,7 @@ func (d *door) mail(ctx context.Context, host Host, told *Told, body []byte) (ou
 			done.never++
 		default:
 			done.later++
+			done.limited = done.limited || errors.Is(err, c3po.RateLimited)
 		}
 		d.Log.ErrorContext(ctx, "a post could not be mailed", "host", host.Name, "target", target, "why", c3po.AsError(err).Message, "advice", c3po.AsError(err).Suggestion)
 	}

@@ -409,3 +409,13 @@ func FuzzNoPostBreaksTheReceiver(f *testing.F) {
 		}
 	})
 }
+
+func TestAPostThatComesTooSoonHearsThatTheRateIsTheReason(t *testing.T) {
+	t.Parallel()
+	d := receive(t, posted, "comments=a")
+	d.mail.refuses = map[string]error{"a": c3po.Errorf(c3po.RateLimited, "rate limit: 10 of 10 messages sent in the last 60 seconds")}
+	w := d.post(recorded(t, "github-issue-comment"), "issue_comment")
+	if w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") != "60" || !strings.Contains(w.Body.String(), "as many messages in the last minute as the coordinator takes") {
+		t.Errorf("%d %v %s", w.Code, w.Header(), w.Body)
+	}
+}
