@@ -18,20 +18,21 @@ type OutOfQuota struct {
 	Since    time.Time `json:"since"`              // when the coordinator heard of it last
 }
 
-// Left says how long that is still so: "out of quota for 12 min", or, if the end is not
+// Left says how long that is still so: "out of quota for another 12 min", or, if the end is not
 // known, when it tries again.
 func (q OutOfQuota) Left(now time.Time) string {
 	left := Age(q.Until.Sub(now))
 	if q.Exact {
-		return "out of quota for " + left
+		return "out of quota for another " + left
 	}
 	return "out of quota, tries again in " + left
 }
 
-// When says at which time the agent goes on.
+// When says at which time the agent goes on, with the date unless that is the day on which
+// the coordinator heard of it.
 func (q OutOfQuota) When() string {
 	at := q.Until.UTC().Format("15:04:05 UTC")
-	if q.Until.Sub(q.Since) >= 24*time.Hour {
+	if q.Until.UTC().Format(time.DateOnly) != q.Since.UTC().Format(time.DateOnly) {
 		at = q.Until.UTC().Format("2006-01-02 15:04 UTC")
 	}
 	if q.Exact {

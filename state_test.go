@@ -76,3 +76,17 @@ func TestAStateIsShownWithHowOldItIs(t *testing.T) {
 		}
 	}
 }
+
+func TestTheEndOfAQuotaHasItsDateUnlessItIsToday(t *testing.T) {
+	t.Parallel()
+	since := time.Date(2026, 11, 17, 22, 30, 0, 0, time.UTC)
+	for length, want := range map[time.Duration]string{
+		30 * time.Minute: "until 23:00:00 UTC",
+		2 * time.Hour:    "until 2026-11-18 00:30 UTC",
+		48 * time.Hour:   "until 2026-11-19 22:30 UTC",
+	} {
+		if got := (c3po.OutOfQuota{Since: since, Until: since.Add(length), Exact: true}).When(); got != want {
+			t.Errorf("after %s it is %q, want %q", length, got, want)
+		}
+	}
+}

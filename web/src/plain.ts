@@ -90,7 +90,7 @@ export function standing(
   const quota = a.out_of_quota;
   if (quota && a.reachability === "when_quota_returns" && now < Date.parse(quota.until)) {
     const left = age((Date.parse(quota.until) - now) / 1000);
-    return quota.exact ? `out of quota for ${left}` : `out of quota, tries again in ${left}`;
+    return quota.exact ? `out of quota for another ${left}` : `out of quota, tries again in ${left}`;
   }
   if (a.status === "unknown") return "remote, state unknown";
   const seen = `seen ${ago(a.last_seen, now)}`;
