@@ -42,7 +42,7 @@ func explain(agent c3po.Agent, here []instance, now time.Time) []string {
 	case c3po.ReachRetry:
 		say("Its last turn failed %s ago, because its model could not be asked: its mail starts another within 15 min.", inState(agent, now))
 	case c3po.ReachDialog:
-		say("A dialog has been open in its session for %s: it goes on when its user answers.", inState(agent, now))
+		say("A dialog has been open in its session for %s: it goes on when its user answers, at its terminal or, if mail has resumed it, in c3po human list.", inState(agent, now))
 	case c3po.ReachOff:
 		say("Its user has switched c3po off there: c3po on, in its folder.")
 	case c3po.ReachNextSession:
