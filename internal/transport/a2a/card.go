@@ -103,9 +103,9 @@ func (c card) tag() string {
 }
 
 const (
-	keeps  = "A task is stored durably. While the agent is offline it stays submitted, and it goes on when the agent starts."
-	passes = "A task is stored durably and forwarded to that system. What happens there is known only as far as it says."
-	asks   = "Answers questions and takes on work, sent as text or JSON."
+	keeps    = "A task is stored durably. While the agent is offline it stays submitted, and it goes on when the agent starts."
+	forwards = "A task is stored durably and forwarded to that system. What happens there is known only as far as it says."
+	asks     = "Answers questions and takes on work, sent as text or JSON."
 )
 
 func hostCard() card {
@@ -138,7 +138,7 @@ func (e *exchange) cardOf(target string) (card, error) {
 	kind, promise := "", keeps
 	switch {
 	case agent.Type == c3po.TypeRemote:
-		kind, promise = ", an agent of another system,", passes
+		kind, promise = ", an agent of another system,", forwards
 	case agent.Type != "" && strings.ContainsRune("aeioAEIO", rune(agent.Type[0])):
 		kind = ", an " + agent.Type + " agent"
 	case agent.Type != "":
