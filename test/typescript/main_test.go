@@ -11,6 +11,7 @@ import (
 
 	"github.com/c3po-dev/c3po/internal/testkit/faultrig"
 	"github.com/c3po-dev/c3po/internal/testkit/redistest"
+	"github.com/c3po-dev/c3po/internal/testkit/workerrig"
 )
 
 func TestMain(m *testing.M) { faultrig.Main(m) }
@@ -80,7 +81,7 @@ func run(t *testing.T, folder, program string, args ...string) {
 // start starts a coordinator that every program of the test finds.
 func start(t *testing.T) *faultrig.Coordinator {
 	t.Helper()
-	coordinator := faultrig.Start(t, redistest.Start(t))
+	coordinator := faultrig.StartWith(t, redistest.Start(t), workerrig.Limits)
 	t.Setenv("HOME", faultrig.Home(t))
 	t.Setenv("C3PO_COORDINATOR_URL", coordinator.URL())
 	return coordinator

@@ -69,6 +69,10 @@ func (w *worker) kill(over bool) {
 	}
 }
 
+// Limits are the settings of a coordinator under which the claim of a worker lapses soon. One
+// that is killed and back at once may have got another name, and its claim is nobody's.
+const Limits = "limits:\n  claim_lease: 20s\n"
+
 // Kill runs two workers by command, which is given their ids. They answer mail to role:check
 // with "checked: " before its text. So many times one of them or the coordinator, which the
 // environment names, is killed while tasks are sent.
