@@ -56,7 +56,7 @@ func (k *keeper) run(ctx context.Context) {
 	defer k.withdrawIfDenied(ctx)
 	away, rests := resident.Backoff(), attempt.Backoff{Min: minRest, Max: maxRest}
 	for ctx.Err() == nil {
-		if k.reconsidered() {
+		if k.reconsidered(k.askedAt) {
 			k.withdraw(ctx)
 			k.askedAt, k.denied, k.failed = time.Time{}, time.Time{}, nil
 		}
@@ -137,7 +137,7 @@ func (k *keeper) await(ctx context.Context) (found resident.View, to *client.Cli
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	go k.whenDisturbed(ctx, cancel)
+	go k.whenDisturbed(ctx, cancel, k.askedAt)
 	after, paused := int64(0), ""
 	for {
 		in := c3po.PendingInput{After: &after, Limit: maxLetters, Paused: &paused, State: c3po.SessionClosed, Timeout: int(waitSlice / time.Second)}
@@ -171,7 +171,7 @@ func (k *keeper) calls(l hook.Letter) bool { return l.ExpectsReply && !k.left[l.
 
 // whenDisturbed cancels once the session is open, or the person has decided otherwise than by
 // an answer.
-func (k *keeper) whenDisturbed(ctx context.Context, cancel func()) {
+func (k *keeper) whenDisturbed(ctx context.Context, cancel func(), askedAt time.Time) {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	for {
@@ -180,7 +180,7 @@ func (k *keeper) whenDisturbed(ctx context.Context, cancel func()) {
 			return
 		case <-tick.C:
 		}
-		if k.open() || k.reconsidered() {
+		if k.open() || k.reconsidered(askedAt) {
 			cancel()
 			return
 		}
@@ -197,9 +197,12 @@ func (k *keeper) consent() (paths.Consent, bool) {
 }
 
 // reconsidered says that the person has changed their consent since they were asked.
-func (k *keeper) reconsidered() bool {
+func (k *keeper) reconsidered(asked time.Time) bool {
+	if asked.IsZero() {
+		return false
+	}
 	consent, ok := k.consent()
-	return ok && !k.askedAt.IsZero() && consent.At.After(k.askedAt)
+	return ok && consent.At.After(asked)
 }
 
 // withdraw takes back the question, if there is one.
