@@ -9,7 +9,7 @@ import (
 )
 
 // AddsTo is the name in a message's metadata under which it names the ticket that it adds
-// to. Who has the ticket answers it by a reply to either.
+// to. A reply to either message answers the ticket.
 const AddsTo = "c3po_ticket"
 
 // maxAdditions is how many messages of a thread are looked at for those that add to a ticket.

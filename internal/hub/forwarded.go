@@ -98,3 +98,7 @@ func (a *Actor) saidBefore(ctx context.Context, m c3po.Message) (json.RawMessage
 		}
 	}
 }
+
+// NoteRemotes says which agents of the default space belong to other systems. Coordinators
+// attach to their mailboxes, which makes them look online.
+func (h *Hub) NoteRemotes(ids []c3po.AgentID) { h.forwarded.Store(&ids) }

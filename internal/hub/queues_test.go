@@ -328,7 +328,7 @@ func TestAnOperationThatIsSaidToChangeNothingClaimsNothing(t *testing.T) {
 	})
 }
 
-// The host of a closed session is told of its own mail only.
+// The host of a closed session hears only of the mail of that session.
 func TestAReceiptOfAQueueNeverSaysThatMailStartsAClosedMember(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := build(t)

@@ -34,10 +34,6 @@ func (h *Hub) retire(ctx context.Context, space c3po.Space, id c3po.AgentID, sil
 	}
 }
 
-// NoteRemotes says which agents of the default space belong to other systems. Coordinators
-// attach to their mailboxes, which makes them look online.
-func (h *Hub) NoteRemotes(ids []c3po.AgentID) { h.forwarded.Store(&ids) }
-
 // ForgetRemote takes an agent of another system from the list and frees its name, for the
 // coordinator that acted as it. It says whether it is gone: not while it has mail, or
 // another coordinator still serves it.
