@@ -102,7 +102,7 @@ func (r *testHost) asked() (id c3po.MessageID, words string) {
 	return id, question.Message.Context + question.Message.Text()
 }
 
-// A client may refuse to run as it is told to, as Claude Code does for root in some modes.
+// A client may refuse the way it is started: Claude Code does so for root in some modes.
 // It would refuse for ever: the person hears what it says, and decides.
 func TestThePersonIsToldWhyASessionCannotBeResumedAndDecides(t *testing.T) {
 	t.Parallel()

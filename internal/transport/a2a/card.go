@@ -127,7 +127,7 @@ func (e *exchange) cardOf(target string) (card, error) {
 	}
 	agent, err := operate[c3po.Agent](e, "get_agent_status", c3po.AgentInput{AgentID: target})
 	if errors.Is(err, c3po.AgentNotFound) {
-		// Who is asked under a former name has a card under it too.
+		// As long as mail to a former name arrives, so does a request for its card.
 		if now, failed := e.actor.CalledNow(e.r.Context(), to); failed == nil && now != "" {
 			agent, err = operate[c3po.Agent](e, "get_agent_status", c3po.AgentInput{AgentID: string(now)})
 		}

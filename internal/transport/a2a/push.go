@@ -120,7 +120,7 @@ func plainText(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' })
 }
 
-// putPush stores where a caller is told of a task whose state it knows.
+// putPush stores an address for news of a task. The caller already knows the state it is in.
 func (e *exchange) putPush(in telling, t task, knows state) (auth.Callback, error) {
 	one := auth.Callback{
 		CallbackTask: auth.CallbackTask{Space: e.caller.Space, Task: t.Given}, ID: cmp.Or(in.id, t.id()), CallbackInput: in.From(e.caller, t.Ticket.FromAgent),
@@ -196,7 +196,7 @@ func (e *exchange) setPush(params json.RawMessage) (any, error) {
 	return showPush(e.v, t, one), nil
 }
 
-// mine is a task that the caller itself has asked. Who only looks may not know who is told.
+// mine is a task that the caller asked for itself. An observer must not learn whom it is posted to.
 func (e *exchange) mine(id string) (task, error) {
 	t, err := e.progress(e.r.Context(), id)
 	if err == nil && !t.Mine {

@@ -92,7 +92,7 @@ type look struct {
 	closed bool          // nothing more is to be told
 }
 
-// tend looks at a task and tells who is to be told.
+// tend looks at a task and posts its state to those who have not had it.
 func (p *Pusher) tend(ctx context.Context, of auth.CallbackTask) look {
 	found := look{of: of, next: lookAgain}
 	kept := p.Keeper.Callbacks()

@@ -115,7 +115,7 @@ func TestReceiversThatHangHoldUpNobody(t *testing.T) {
 	faultrig.Hold(t, "a push beside receivers that hang", took, 3*time.Second)
 }
 
-// token makes a caller with a token of its own, for an agent of a name.
+// token makes a caller with a separate token for one agent.
 func (p post) token(t *testing.T, pattern string) (kid string, as func(c call) answer) {
 	t.Helper()
 	made, err := p.keeper.Mint(t.Context(), auth.Grant{Role: c3po.RoleAgent, Spaces: []string{"main"}, Pattern: pattern})
