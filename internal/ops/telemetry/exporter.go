@@ -30,6 +30,8 @@ const (
 	metricsEvery = time.Minute
 	minPause     = time.Second
 	maxPause     = 30 * time.Second
+	// finishFor is how long a request may go on that is under way when the coordinator stops.
+	finishFor = time.Second
 	// sayEvery is how often it is said that spans are lost.
 	sayEvery = time.Minute
 )
@@ -133,7 +135,11 @@ func (e *Exporter) Run(ctx context.Context) error {
 // Flush sends what is due when the coordinator stops, and what it counted until then. What
 // the collector does not take now is lost.
 func (e *Exporter) Flush(ctx context.Context) {
-	for e.tryDue(ctx, time.Now(), func(int) bool { return false }) {
+	for {
+		left, more := e.tryDue(ctx, time.Now(), func(int) bool { return false })
+		if e.drop(DroppedStopped, len(left)); !more {
+			break
+		}
 	}
 	if err := e.sendMetrics(ctx); err != nil {
 		e.from.Log.WarnContext(ctx, "the last metrics were not exported", "err", err)
@@ -142,10 +148,10 @@ func (e *Exporter) Flush(ctx context.Context) {
 }
 
 // exportDue exports a batch, and tries again while the collector may take it later. It says
-// whether there may be more.
+// whether there may be more. If the coordinator stops, the batch is left to Flush.
 func (e *Exporter) exportDue(ctx context.Context, until time.Time) bool {
 	pause := minPause
-	return e.tryDue(ctx, until, func(tries int) bool {
+	left, more := e.tryDue(ctx, until, func(tries int) bool {
 		if tries == 1 {
 			e.from.Log.WarnContext(ctx, "the OpenTelemetry collector takes no spans; they wait", "endpoint", e.send.base)
 		}
@@ -153,13 +159,20 @@ func (e *Exporter) exportDue(ctx context.Context, until time.Time) bool {
 		pause = min(2*pause, maxPause)
 		return slept
 	})
+	if len(left) > 0 {
+		e.mu.Lock()
+		e.waiting = append(left, e.waiting...)
+		e.mu.Unlock()
+	}
+	return more
 }
 
-// tryDue takes a batch of what is due and sends it, again as long as the caller says so.
-func (e *Exporter) tryDue(ctx context.Context, until time.Time, again func(tries int) bool) (more bool) {
+// tryDue takes a batch of what is due and sends it, again as long as the caller says so. It
+// gives back what the collector did not take until then.
+func (e *Exporter) tryDue(ctx context.Context, until time.Time, again func(tries int) bool) (left []ended, more bool) {
 	batch := e.take(until)
 	if len(batch) == 0 {
-		return false
+		return nil, false
 	}
 	for tries := 1; ; tries++ {
 		// Read anew for each try: nothing but ids is kept while the collector is away.
@@ -169,17 +182,16 @@ func (e *Exporter) tryDue(ctx context.Context, until time.Time, again func(tries
 		}
 		if err == nil {
 			e.drop(DroppedGone, lost)
-			return true
+			return nil, true
 		}
 		refused, isAnswer := errors.AsType[*sendError](err)
 		if isAnswer && !refused.retry {
 			e.from.Log.WarnContext(ctx, "the OpenTelemetry collector refuses spans", "endpoint", e.send.base, "err", err)
 			e.drop(DroppedRefused, len(spans))
-			return true
+			return nil, true
 		}
 		if !again(tries) {
-			e.drop(DroppedStopped, len(batch))
-			return true
+			return batch, true
 		}
 	}
 }
@@ -188,7 +200,11 @@ func (e *Exporter) sendSpans(ctx context.Context, spans []*tracepb.Span) error {
 	if len(spans) == 0 {
 		return nil
 	}
-	rejected, err := e.send.send(ctx, traces, e.cfg.spansOf(spans))
+	// Cut off, a request may have been taken or not. It ends soon after ctx instead.
+	whole, cut := context.WithCancel(context.WithoutCancel(ctx))
+	defer cut()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(finishFor, cut) })()
+	rejected, err := e.send.send(whole, traces, e.cfg.spansOf(spans))
 	if err != nil {
 		return err
 	}

@@ -42,6 +42,7 @@ type collector struct {
 	headers []http.Header // of each request
 	refuse  int           // the status it answers with instead, if any
 	partial []byte        // what it answers with
+	taken   chan struct{} // says that it has spans, and waits for leave to answer; nil if it does not
 }
 
 func collect(t *testing.T) *collector {
@@ -84,6 +85,11 @@ func (c *collector) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			for _, scope := range resource.ScopeSpans {
 				c.spans = append(c.spans, scope.Spans...)
 			}
+		}
+		if c.taken != nil {
+			c.taken <- struct{}{}
+			<-c.taken
+			c.taken = nil
 		}
 	} else {
 		var data metricspb.MetricsData

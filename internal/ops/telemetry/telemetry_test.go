@@ -301,6 +301,39 @@ func TestACollectorThatComesBackGetsWhatEndedMeanwhileOnce(t *testing.T) {
 	}
 }
 
+func TestWhatWaitsForACollectorIsSentWhenTheCoordinatorStops(t *testing.T) {
+	t.Parallel()
+	there, redis := collect(t), redistest.Start(t)
+	there.refuse = http.StatusServiceUnavailable
+	c := start(t, redis, telemetry.Config{Protocol: telemetry.HTTP, Endpoint: there.url})
+	exchange(t, c, c)
+	if !faultrig.Within(longEnough, func() bool { return strings.Contains(c.log.String(), "takes no spans; they wait") }) {
+		t.Fatal("the collector was never asked")
+	}
+	there.mu.Lock()
+	there.refuse = 0
+	there.mu.Unlock()
+	c.end()
+	if log := c.log.String(); len(there.bySpan(t)) != 4 || strings.Contains(log, "spans were not exported") {
+		t.Errorf("%d spans came in the end:\n%s", len(there.bySpan(t)), log)
+	}
+}
+
+func TestSpansThatTheCollectorIsTakingAreNotSaidToBeLost(t *testing.T) {
+	t.Parallel()
+	there, redis := collect(t), redistest.Start(t)
+	there.taken = make(chan struct{})
+	c := start(t, redis, telemetry.Config{Protocol: telemetry.HTTP, Endpoint: there.url})
+	exchange(t, c, c)
+	<-there.taken
+	c.stop()
+	there.taken <- struct{}{}
+	c.end()
+	if log := c.log.String(); len(there.bySpan(t)) != 4 || strings.Contains(log, "spans were not exported") {
+		t.Errorf("%d spans came in the end:\n%s", len(there.bySpan(t)), log)
+	}
+}
+
 func TestWhatACollectorRefusesIsCounted(t *testing.T) {
 	t.Parallel()
 	there, redis := collect(t), redistest.Start(t)
