@@ -124,6 +124,18 @@ func New(cfg Config) *Client {
 	return c
 }
 
+// ForClosed is a client that calls for the same agent after its session has ended.
+func (c *Client) ForClosed() *Client {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	closed := &Client{
+		url: c.url, base: c.base, http: c.http, patience: c.patience, wait: c.wait, maxWait: c.maxWait, header: c.header.Clone(),
+		asked: c.asked, confirm: c.confirm, id: c.id, epoch: c.epoch, reached: c.reached, session: c.session,
+	}
+	closed.header.Set("X-C3PO-Closed", "1")
+	return closed
+}
+
 // transport is the default one, with pings: a laptop that slept must notice
 // that its connection is gone, not wait on it. With a socket, all addresses are
 // behind that.

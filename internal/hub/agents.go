@@ -271,7 +271,8 @@ func (me *identity) forgetProbe(ctx context.Context) {
 	}
 }
 
-// Unregister ends the caller's session and never starts one.
+// Unregister ends the caller's session and never starts one. One that is closed, as its
+// caller says, is started by mail from then on.
 func (a *Actor) Unregister(ctx context.Context, _ c3po.None) (c3po.Unregistered, error) {
 	if err := a.requireName(ctx); err != nil {
 		return c3po.Unregistered{}, err
@@ -280,7 +281,11 @@ func (a *Actor) Unregister(ctx context.Context, _ c3po.None) (c3po.Unregistered,
 	held, err := a.findOwnAgent(ctx)
 	if err == nil && held != nil {
 		a.bindTo(*held)
-		ended, err = a.hub.store.Unregister(ctx, a.space, a.id, a.caller.Run)
+		standIn := ""
+		if a.caller.Closed {
+			standIn = a.hub.presence.Node()
+		}
+		ended, err = a.hub.store.Unregister(ctx, a.space, a.id, a.caller.Run, standIn)
 	}
 	if err != nil {
 		return c3po.Unregistered{}, a.dropIfSuperseded(err)
@@ -289,6 +294,9 @@ func (a *Actor) Unregister(ctx context.Context, _ c3po.None) (c3po.Unregistered,
 	a.hub.presence.Moved(a.space, a.id)
 	if !ended {
 		return c3po.Unregistered{Status: "ok", Message: fmt.Sprintf("Agent '%s' was not registered", a.caller.ID)}, nil
+	}
+	if a.caller.Closed {
+		a.hub.presence.StandIn(a.space, a.id)
 	}
 	a.hub.marks.Touch(a.space, 0)
 	a.tell(ctx, c3po.EventUnregistered, a.id, "")

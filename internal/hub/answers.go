@@ -262,6 +262,9 @@ func askedChanged(id c3po.MessageID, before, now store.Record, read bool) *c3po.
 	outcome := &c3po.WaitOutcome{Code: c3po.AgentUnavailable, MessageID: id}
 	const kept = "The message stays in its inbox. Wait again with wait_for_message and this message_id, ask somebody else, or withdraw it with cancel."
 	outcome.Suggestion = kept
+	if now.Attached && now.State == c3po.SessionClosed && now.Paused == "" && !read {
+		return nil // its session has ended, and is resumed for this message
+	}
 	switch {
 	case !now.Died.IsZero() && before.Died.IsZero() && (before.Online || !before.Left):
 		// The process of an agent that has left ends a moment later, and changes nothing.

@@ -109,3 +109,40 @@ func TestAStartForLaterMailIsNotAFactOfAMessageThatHasEnded(t *testing.T) {
 		same(t, "starts of the second", starts(second.ID), 1)
 	})
 }
+
+// Its client takes seconds to end after the session has said goodbye, and only then its host
+// waits for mail.
+func TestASessionThatMailHasResumedIsStartedByMailFromItsLastMomentOn(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		here := build(t)
+		other := here.neighbour()
+		run := c3po.Caller{ID: "bob", Run: "pi:7:1", Session: "s", Role: c3po.RoleAgent}
+		must(here.As(run).RegisterAgent(t.Context(), c3po.RegisterInput{}))(t)
+		own, hangUp := context.WithCancel(t.Context())
+		go here.As(run).Pending(own, c3po.PendingInput{Timeout: 3600, State: c3po.SessionWorking})
+		pass(time.Minute)
+		asks := func(h *testHub) *later[c3po.WaitResult] {
+			question := h.send("web", "bob", "Which port?")
+			return h.waitFor("web", c3po.WaitInput{MessageID: question.ID, Timeout: 60})
+		}
+		near, far := asks(here), asks(other)
+		pass(time.Second)
+		run.Closed = true
+		must(here.As(run).Unregister(t.Context(), c3po.None{}))(t)
+		for _, at := range []*testHub{here, other} {
+			same(t, "reachability at once", at.agent("bob").Reachability, c3po.ReachStarts)
+			same(t, "status at once", at.agent("bob").Status, c3po.Offline)
+			must(at.as("web").SendMessage(t.Context(), c3po.SendInput{Target: "bob", Message: "And which host?", IfAway: "fail"}))(t)
+		}
+		hangUp()
+		pass(time.Second)
+		must(here.ProcessEnded(t.Context(), "main", "bob", "pi:7:1"))(t)
+		same(t, "reachability once its process is over", other.agent("bob").Reachability, c3po.ReachStarts)
+		same(t, "the asker here waits on", near.isDone(), false)
+		same(t, "the asker elsewhere waits on", far.isDone(), false)
+		pass(soon)
+		same(t, "reachability if no host comes", here.agent("bob").Reachability, c3po.ReachOffline)
+		pass(soon)
+		same(t, "reachability elsewhere if no host comes", other.agent("bob").Reachability, c3po.ReachOffline)
+	})
+}

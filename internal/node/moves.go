@@ -28,6 +28,27 @@ func (p *Presence) tryAgain(key agentKey, held *attachment) {
 	}
 }
 
+// standInFor is how long a session that has closed counts as attended to by its host, which
+// waits for its client to end before it waits for mail.
+const standInFor = 5 * time.Second
+
+// Node is what this node is called in the store.
+func (p *Presence) Node() string { return p.node }
+
+// StandIn says that the session of an agent has ended and that its host will wait here or
+// elsewhere in its place, as the store has just written down.
+func (p *Presence) StandIn(space c3po.Space, id c3po.AgentID) {
+	key, by := agentKey{space, id}, Wait{State: c3po.SessionClosed}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	held := p.hold(key)
+	held.waits = append(held.waits, by)
+	held.settle()
+	// A wait of the ended session may take a moment to end, too.
+	held.stored = held.state == c3po.SessionClosed
+	time.AfterFunc(standInFor, func() { p.leave(key, held, by, false, false) })
+}
+
 // DropSpace is moved for every agent of a space.
 func (p *Presence) DropSpace(space c3po.Space) {
 	p.mu.Lock()

@@ -109,15 +109,7 @@ func NewPresence(store store.Store, log *slog.Logger, node string, length time.D
 func (p *Presence) Attach(ctx context.Context, space c3po.Space, id c3po.AgentID, place string, by Wait) (leave func(over, hungUp bool)) {
 	key := agentKey{space, id}
 	p.mu.Lock()
-	held := p.attached[key]
-	if held == nil {
-		held = &attachment{turn: make(chan struct{}, 1)}
-		p.attached[key] = held
-		if p.leases[space] == nil {
-			p.leases[space] = &lease{}
-		}
-		p.leases[space].agents++
-	}
+	held := p.hold(key)
 	// After a wait that brought mail it may have waited elsewhere, however short the gap. For
 	// a closed session its host waits, and another may have had its name meanwhile.
 	if len(held.waits) == 0 && (time.Since(held.left) >= slice || (held.over || by.State == c3po.SessionClosed) && place != p.node) {
@@ -129,6 +121,20 @@ func (p *Presence) Attach(ctx context.Context, space c3po.Space, id c3po.AgentID
 	p.mu.Unlock()
 	p.write(ctx, key, held)
 	return func(over, hungUp bool) { p.leave(key, held, by, over, hungUp) }
+}
+
+// hold is what is known of an agent here. It is called with the lock held.
+func (p *Presence) hold(key agentKey) *attachment {
+	held := p.attached[key]
+	if held == nil {
+		held = &attachment{turn: make(chan struct{}, 1)}
+		p.attached[key] = held
+		if p.leases[key.space] == nil {
+			p.leases[key.space] = &lease{}
+		}
+		p.leases[key.space].agents++
+	}
+	return held
 }
 
 func (p *Presence) write(ctx context.Context, key agentKey, held *attachment) {

@@ -115,11 +115,14 @@ type agentStore interface {
 	// agent that exists when the store is full; a new one is STORE_FULL.
 	Register(ctx context.Context, space c3po.Space, step RegisterStep) (Registration, error)
 	// Unregister ends the session: offline at once. It reports whether there was one.
-	// A run other than the one that holds the id ends nothing.
-	Unregister(ctx context.Context, space c3po.Space, id c3po.AgentID, run string) (bool, error)
+	// A run other than the one that holds the id ends nothing. A session that ends because
+	// it is closed has the host that stands in for it attached at once, at the node standIn;
+	// that is empty for all others.
+	Unregister(ctx context.Context, space c3po.Space, id c3po.AgentID, run, standIn string) (bool, error)
 	// Die says that the process of a run has ended: the agent is offline at once. It
 	// reports whether the run held the id and was not known to be dead. The next run
-	// that registers ends it. It works when the store is full.
+	// that registers ends it. The host of a session that had closed before stays attached. It
+	// works when the store is full.
 	Die(ctx context.Context, space c3po.Space, id c3po.AgentID, run string) (bool, error)
 	// DieDeclared says that the process an agent declared is not there: the agent is
 	// offline at once, until it calls again. Only one that holds a connection stays, if

@@ -145,6 +145,18 @@ func (c *closedSession) quietAgain() {
 	eventually(c.t, 20*time.Second, "mail starts it again", func() bool { return c.reach("api") == c3po.ReachStarts })
 }
 
+// endsInReach waits until nothing runs of the session. Mail must reach it all the while.
+func (c *closedSession) endsInReach() {
+	c.t.Helper()
+	eventually(c.t, 20*time.Second, "mail starts it again", func() bool {
+		reach := c.reach("api")
+		if reach == c3po.ReachOffline {
+			c.t.Error("it is offline while its client ends")
+		}
+		return len(c.processes("--resume "+c.id)) == 0 && reach == c3po.ReachStarts
+	})
+}
+
 // Claims: A6
 func TestMailResumesAClosedSessionThatAnswersFromWhatItKnows(t *testing.T) {
 	t.Parallel()
@@ -167,7 +179,7 @@ func TestMailResumesAClosedSessionThatAnswersFromWhatItKnows(t *testing.T) {
 		if got := c.trace(question.ID).Started[0].Session; got != want {
 			t.Errorf("the trace says %q, want %q", got, want)
 		}
-		c.quietAgain()
+		c.endsInReach()
 	}
 	slices.Sort(waited)
 	faultrig.Hold(t, "from mail to the first model request of a resumed session", waited[len(waited)/2], 3*time.Second)

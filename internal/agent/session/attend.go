@@ -305,7 +305,11 @@ func (s *Server) goodbye(ctx context.Context) {
 	defer cancel()
 	s.withdrawAll(ctx)
 	s.sendReport(ctx)
-	if resident.Leave(ctx, s.to(), s.log) {
+	to := s.to()
+	if s.closing != nil && s.closing() {
+		to = to.ForClosed()
+	}
+	if resident.Leave(ctx, to, s.log) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.owes = false

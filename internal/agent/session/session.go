@@ -69,6 +69,9 @@ type Config struct {
 	// Resumed says that c3po attend has resumed the client's session: a dialog that nobody
 	// could answer there is a question to the person.
 	Resumed bool
+	// Closing says at the end that c3po attend waits for mail in the session's place; never
+	// if nil.
+	Closing func() bool
 	// ApprovalWait is how long a client that opens its dialog only after the hook has ended
 	// is kept from it; a minute if zero.
 	ApprovalWait time.Duration
@@ -119,6 +122,7 @@ type Server struct {
 	holds        func(c3po.AgentID)
 	approves     func() bool
 	resumed      bool
+	closing      func() bool
 	patience     time.Duration
 	stalledAfter time.Duration
 	dialect      hook.Dialect
@@ -172,7 +176,7 @@ type Server struct {
 func New(cfg Config) *Server {
 	s := &Server{
 		client: cfg.Client, reach: cfg.Reach, asked: cfg.Asked, profile: cfg.Profile, rooms: cfg.Rooms, run: cfg.Run, socket: cfg.Socket, stranger: cfg.Stranger, off: cfg.Off, switched: cfg.Switch, before: cfg.Before, holds: cfg.Registered,
-		approves: cfg.Approves, resumed: cfg.Resumed, patience: cmp.Or(cfg.ApprovalWait, DefaultApprovalWait), stalledAfter: cmp.Or(cfg.StalledAfter, DefaultStalledAfter), requests: map[*request]bool{},
+		approves: cfg.Approves, resumed: cfg.Resumed, closing: cfg.Closing, patience: cmp.Or(cfg.ApprovalWait, DefaultApprovalWait), stalledAfter: cmp.Or(cfg.StalledAfter, DefaultStalledAfter), requests: map[*request]bool{},
 		dialect: cfg.Dialect, rouse: cfg.Rouse, attended: cfg.Attended, answers: cfg.Answers, sees: cfg.Sees, note: cfg.Note, keep: cfg.Keep, tools: cfg.Tools, defaults: cfg.Defaults, version: cfg.Version, log: cfg.Log,
 		wanted: make(chan struct{}, 1), reportable: make(chan struct{}, 1), notable: make(chan struct{}, 1), keepable: make(chan struct{}, 1), settling: make(chan struct{}, 1), settled: make(chan struct{}),
 		tried: make(chan struct{}), patient: hookTimeout,

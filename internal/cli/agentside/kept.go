@@ -77,6 +77,14 @@ func noteOpening(a *console.Console, r ClientRun, clientName, project string) (e
 	return func() { _ = a.Folders.ForgetOpening(r.Name) }
 }
 
+// isAttendedTo says that c3po attend has resumed the session of this run, and waits for it
+// to end.
+func isAttendedTo(a *console.Console, r ClientRun) bool {
+	id := a.Getenv(attend.ResumedVariable)
+	s, ok := a.Folders.Session(id)
+	return ok && s.Resumed && s.Run == r.Name && a.Folders.IsResumed(id)
+}
+
 // isPersons says that the person has a session open.
 func isPersons(s paths.Session) bool { return !s.Resumed && runLives(s.Run) }
 

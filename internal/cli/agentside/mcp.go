@@ -156,6 +156,7 @@ func sessionConfig(a *console.Console, r ClientRun, clientName string, waits cli
 		Off:      func() bool { return a.Folders.Off(project) },
 		Approves: func() bool { return !a.Folders.ApprovalsOff(project) },
 		Resumed:  clientName == string(hook.ClaudeCode) && a.Getenv(attend.ResumedVariable) != "",
+		Closing:  func() bool { return isAttendedTo(a, r) },
 		Switch: func(on, everywhere bool) error {
 			where := project
 			if everywhere {

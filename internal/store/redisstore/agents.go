@@ -248,9 +248,10 @@ func atoi(text string) int64 {
 }
 
 // Unregister implements store.Store.
-func (s *Store) Unregister(ctx context.Context, space c3po.Space, id c3po.AgentID, run string) (bool, error) {
+func (s *Store) Unregister(ctx context.Context, space c3po.Space, id c3po.AgentID, run, standIn string) (bool, error) {
 	k := keysOf(space)
-	answer, err := s.run(ctx, "agent_unregister", k, with{"agent": k.agent(id), "id": id, "run": run})
+	answer, err := s.run(ctx, "agent_unregister", k,
+		with{"agent": k.agent(id), "id": id, "run": run, "stand_in": standIn, "lease": millis(s.limits.NodeLease)})
 	return err == nil && word(answer[0]) == "ended", err
 }
 

@@ -252,7 +252,7 @@ func TestRestartsInAFullStoreDoNotAddUp(t *testing.T) {
 		}); err != nil {
 			t.Fatalf("restart %d in a full store: %v", run, err)
 		}
-		if _, err := s.Unregister(t.Context(), "main", "ana", fmt.Sprintf("box:%08d:1", run)); err != nil {
+		if _, err := s.Unregister(t.Context(), "main", "ana", fmt.Sprintf("box:%08d:1", run), ""); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -283,7 +283,7 @@ func TestARetiredAgentLeavesOnlyItsMail(t *testing.T) {
 	if _, err := s.Leave(ctx, space, "room", "bob", ""); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Unregister(ctx, space, "bob", ""); err != nil {
+	if _, err := s.Unregister(ctx, space, "bob", "", ""); err != nil {
 		t.Fatal(err)
 	}
 	before := Holds(t, s, space)

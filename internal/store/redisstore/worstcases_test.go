@@ -202,7 +202,7 @@ func (c *crowd) worstChanges() []worst {
 			id := c3po.AgentID(fmt.Sprint("gone-", run))
 			c.register(id)
 			c.send(200, id, "")
-			_, err := s.Unregister(c.t.Context(), space, id, "")
+			_, err := s.Unregister(c.t.Context(), space, id, "", "")
 			c.must(err)
 			return func(ctx context.Context) error { _, err := s.Retire(ctx, space, id, 0, false); return err }
 		}},

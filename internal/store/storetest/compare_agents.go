@@ -36,7 +36,8 @@ func (d *comparison) register(a *comparedSpace) {
 func (d *comparison) unregister(a *comparedSpace) {
 	id := d.agent(a, "agent")
 	run := d.run(a, id)
-	_, _ = both(d, "unregister", func(s store.Store) (bool, error) { return s.Unregister(d.ctx, a.space, id, run) })
+	standIn := draw(d, "stand-in", []string{"", "n1"})
+	_, _ = both(d, "unregister", func(s store.Store) (bool, error) { return s.Unregister(d.ctx, a.space, id, run, standIn) })
 }
 
 func (d *comparison) die(a *comparedSpace) {

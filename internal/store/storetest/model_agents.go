@@ -225,7 +225,7 @@ func (sp *space) remember(a *agent, session string) {
 }
 
 // Unregister implements store.Store.
-func (m *Model) Unregister(_ context.Context, name c3po.Space, id c3po.AgentID, run string) (bool, error) {
+func (m *Model) Unregister(_ context.Context, name c3po.Space, id c3po.AgentID, run, standIn string) (bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	sp := m.space(name)
@@ -233,7 +233,11 @@ func (m *Model) Unregister(_ context.Context, name c3po.Space, id c3po.AgentID, 
 	if a == nil || !a.goneAt.IsZero() || sp.superseded(id, run) {
 		return false, nil
 	}
-	a.goneAt, a.cut, a.node, a.lastKnown = m.now(), false, "", sp.books.Lived
+	a.goneAt, a.cut, a.node, a.lastKnown = m.now(), false, standIn, sp.books.Lived
+	if standIn != "" {
+		a.state, a.stateAt = c3po.SessionClosed, m.now()
+		sp.leases[standIn] = m.now().Add(m.limits.NodeLease)
+	}
 	a.endWork()
 	sp.event(c3po.EventUnregistered, id, "", m.now())
 	return true, nil
@@ -248,10 +252,20 @@ func (m *Model) Die(_ context.Context, name c3po.Space, id c3po.AgentID, run str
 	if a == nil || run == "" || a.run != run || !a.diedAt.IsZero() {
 		return false, nil
 	}
-	a.diedAt, a.goneAt, a.cut, a.node, a.lastKnown = m.now(), m.now(), false, "", sp.books.Lived
-	a.endWork()
+	a.diedAt = m.now()
+	sp.lose(a, m.now())
 	sp.event(c3po.EventDied, id, "", m.now())
 	return true, nil
+}
+
+// lose takes an agent offline whose process has ended. Of a session that had ended before,
+// its host is attached, and stays so.
+func (sp *space) lose(a *agent, now time.Time) {
+	if a.goneAt.IsZero() {
+		a.node = ""
+	}
+	a.goneAt, a.cut, a.lastKnown = now, false, sp.books.Lived
+	a.endWork()
 }
 
 // DieDeclared implements store.Store.
@@ -264,9 +278,8 @@ func (m *Model) DieDeclared(_ context.Context, name c3po.Space, id c3po.AgentID,
 		return false, nil
 	}
 	a.diedAt = m.now()
-	if process.Seen || !sp.attached(a, m.now()) {
-		a.goneAt, a.cut, a.node, a.lastKnown = m.now(), false, "", sp.books.Lived
-		a.endWork()
+	if process.Seen || !a.goneAt.IsZero() || !sp.attached(a, m.now()) {
+		sp.lose(a, m.now())
 	}
 	sp.event(c3po.EventDied, id, "", m.now())
 	return true, nil

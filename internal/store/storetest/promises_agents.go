@@ -10,7 +10,7 @@ import (
 
 func (w *testStore) unregister(id c3po.AgentID, run string) bool {
 	w.Helper()
-	ended, err := w.store.Unregister(w.ctx, w.space, id, run)
+	ended, err := w.store.Unregister(w.ctx, w.space, id, run, "")
 	w.must(err)
 	return ended
 }

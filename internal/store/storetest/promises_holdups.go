@@ -54,7 +54,7 @@ func holdUpPromises() []promise {
 			w.must(w.store.SetQuota(w.ctx, w.space, store.QuotaStep{Agent: bob, Run: "r1", For: time.Hour}))
 			w.refused(w.store.SetQuota(w.ctx, w.space, store.QuotaStep{Agent: bob, Run: "r2"}), c3po.Superseded)
 			w.refused(w.store.SetQuota(w.ctx, w.space, store.QuotaStep{Agent: "nobody", For: time.Hour}), c3po.AgentNotFound)
-			_, err := w.store.Unregister(w.ctx, w.space, bob, "r1")
+			_, err := w.store.Unregister(w.ctx, w.space, bob, "r1", "")
 			w.must(err)
 			same(w, "after its session", w.quotaOf(bob) != nil, true)
 			w.joinAs(bob, "r2")

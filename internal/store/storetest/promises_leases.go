@@ -137,7 +137,7 @@ func leasePromises() []promise {
 		{"the end of a session frees its leases at once, and the next session of the name does not have them", nil, func(w *testStore) {
 			w.enter(bob)
 			ends := map[string]func(run string){
-				"unregistered": func(run string) { _, err := w.store.Unregister(w.ctx, w.space, alice, run); w.must(err) },
+				"unregistered": func(run string) { _, err := w.store.Unregister(w.ctx, w.space, alice, run, ""); w.must(err) },
 				"died":         func(run string) { _, err := w.store.Die(w.ctx, w.space, alice, run); w.must(err) },
 				"superseded": func(string) {
 					w.advance(time.Hour) // the run before is not online
@@ -205,7 +205,7 @@ func leasePromises() []promise {
 			same(w, "too late", w.isKeptFrom(carol, detached), "")
 			same(w, "what it edits", w.isKeptFrom(carol, inTree("t3", "a.go")), bob)
 			// To nobody's session they are free.
-			_, err := w.store.Unregister(w.ctx, w.space, alice, "")
+			_, err := w.store.Unregister(w.ctx, w.space, alice, "", "")
 			w.must(err)
 			same(w, "to one that has left", hands(bob, alice, w.leases()), 1)
 			same(w, "free", w.isKeptFrom(carol, inTree("t3", "a.go")), "")

@@ -83,7 +83,7 @@ func presencePromises() []promise {
 			w.register(alice, "r1")
 			w.refused(w.store.Attach(w.ctx, w.space, alice, "n1", c3po.SessionClosed), c3po.InvalidRequest)
 			same(w, "attached while its session goes on", w.record(alice).Attached, false)
-			_, err := w.store.Unregister(w.ctx, w.space, alice, "r1")
+			_, err := w.store.Unregister(w.ctx, w.space, alice, "r1", "")
 			w.must(err)
 			seen := w.record(alice).Seen
 			w.advance(time.Second)
@@ -104,7 +104,7 @@ func presencePromises() []promise {
 			w.must(w.store.Attach(w.ctx, w.space, alice, "n2", c3po.SessionIdle))
 			w.refused(w.store.Attach(w.ctx, w.space, alice, "n1", c3po.SessionClosed), c3po.InvalidRequest)
 			same(w, "what its own session does", w.record(alice).State, c3po.SessionIdle)
-			_, err = w.store.Unregister(w.ctx, w.space, alice, "r2")
+			_, err = w.store.Unregister(w.ctx, w.space, alice, "r2", "")
 			w.must(err)
 			seen = w.record(alice).Seen
 			w.must(w.store.Attach(w.ctx, w.space, alice, "n1", c3po.SessionClosed))
@@ -120,6 +120,34 @@ func presencePromises() []promise {
 			w.advance(w.limits.OnlineWindow)
 			w.must(w.store.Attach(w.ctx, w.space, alice, "n1", c3po.SessionClosed))
 			same(w, "closed once nothing is heard any more", w.record(alice).State, c3po.SessionClosed)
+		}},
+		{"a session that closes has its host attached at once, and keeps it though its process is over", nil, func(w *testStore) {
+			for name, ends := range map[string]func(){
+				"a run": func() { _, err := w.store.Die(w.ctx, w.space, alice, "r1"); w.must(err) },
+				"a declared process": func() {
+					_, err := w.store.DieDeclared(w.ctx, w.space, alice, store.Declared{PID: 7, Seen: true})
+					w.must(err)
+				},
+			} {
+				_, err := w.store.Register(w.ctx, w.space, store.RegisterStep{Want: alice, Run: "r1", Explicit: true, Profile: store.Profile{PID: 7}})
+				w.must(err)
+				w.must(w.store.Attach(w.ctx, w.space, alice, "n2", c3po.SessionIdle))
+				w.advance(time.Second)
+				ended, err := w.store.Unregister(w.ctx, w.space, alice, "r1", "n1")
+				w.must(err)
+				same(w, "ended", ended, true)
+				closed := w.record(alice)
+				same(w, name+": attached", closed.Attached, true)
+				same(w, name+": node", closed.Node, "n1")
+				same(w, name+": state", closed.State, c3po.SessionClosed)
+				same(w, name+": online", closed.Online, false)
+				same(w, name+": left", closed.Left, true)
+				ends()
+				same(w, name+": attached once its process is over", w.record(alice).Attached, true)
+				same(w, name+": died", w.record(alice).Died.IsZero(), false)
+				w.must(w.store.Detach(w.ctx, w.space, alice, "n1", false, 0))
+				same(w, name+": attached once its host is gone", w.record(alice).Attached, false)
+			}
 		}},
 		{"an agent that calls after its session was closed is online by itself, and not by the host in its place", nil, func(w *testStore) {
 			w.register(alice, "r1")

@@ -260,7 +260,7 @@ func queuePromises() []promise {
 			w.join(alice, bob)
 			w.task(carol, "work")
 			w.claim(alice)
-			_, err := w.store.Unregister(w.ctx, w.space, alice, "")
+			_, err := w.store.Unregister(w.ctx, w.space, alice, "", "")
 			w.must(err)
 			same(w, "bob", w.claim(bob), "work")
 		}},

@@ -333,7 +333,7 @@ func registerPromises() []promise {
 			w.register(alice, "r2")
 			idle("of the next run")
 			busy("r2")
-			_, err := w.store.Unregister(w.ctx, w.space, alice, "r2")
+			_, err := w.store.Unregister(w.ctx, w.space, alice, "r2", "")
 			w.must(err)
 			idle("after it unregistered")
 			busy("r2")

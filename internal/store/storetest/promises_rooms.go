@@ -346,7 +346,7 @@ func roomPromises() []promise {
 		{"an agent that is in rooms is not retired before it has left them", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			w.joinRoom(lobby, alice, bob)
-			_, err := w.store.Unregister(w.ctx, w.space, bob, "")
+			_, err := w.store.Unregister(w.ctx, w.space, bob, "", "")
 			w.must(err)
 			outcome, err := w.store.Retire(w.ctx, w.space, bob, 0, false)
 			w.must(err)

@@ -7,10 +7,11 @@
 -- FLAG  allow-oom
 -- USES  edits
 -- Returns {"died"} or {"none"} if the agent declares another, or it is known to be dead.
-local r = redis.call('HMGET', agent, 'pid', 'pid_start', 'died', 'node')
+local r = redis.call('HMGET', agent, 'pid', 'pid_start', 'died', 'node', 'gone')
 if pid == '0' or r[1] ~= pid or (r[2] or '0') ~= start or r[3] then return { 'none' } end
 local lived = number(meta, 'lived')
-local connected = is_attached(r[4], nodes, now)
+-- Of a session that had ended before, its host is attached, and stays so.
+local connected = not r[5] and is_attached(r[4], nodes, now)
 emit(opened(), 'died', id, '')
 redis.call('HSET', agent, 'died', whole(now))
 if not was_there and connected then return { 'died' } end
@@ -18,7 +19,7 @@ redis.call('HSET', agent, 'gone', whole(now))
 redis.call('HDEL', agent, 'cut', 'availability', 'task')
 redis.call('ZADD', seen, 0, id)
 redis.call('ZADD', heard, whole(lived), id)
-if r[4] and r[4] ~= '' then
+if r[4] and r[4] ~= '' and not r[5] then
   redis.call('ZREM', attached, r[4] .. ' ' .. id)
   redis.call('HDEL', agent, 'node')
 end

@@ -7,14 +7,15 @@
 -- USES  edits
 -- Returns {"died"} or {"none"} if the run does not hold the id, or is known to
 -- be dead.
-local r = redis.call('HMGET', agent, 'run', 'died', 'node')
+local r = redis.call('HMGET', agent, 'run', 'died', 'node', 'gone')
 if run == '' or r[1] ~= run or r[2] then return { 'none' } end
 emit(opened(), 'died', id, '')
 redis.call('HSET', agent, 'died', whole(now), 'gone', whole(now))
 redis.call('HDEL', agent, 'cut', 'availability', 'task')
 redis.call('ZADD', seen, 0, id)
 redis.call('ZADD', heard, whole(number(meta, 'lived')), id)
-if r[3] and r[3] ~= '' then
+-- Of a session that had ended before, its host is attached, and stays so.
+if r[3] and r[3] ~= '' and not r[4] then
   redis.call('ZREM', attached, r[3] .. ' ' .. id)
   redis.call('HDEL', agent, 'node')
 end
