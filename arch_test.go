@@ -116,7 +116,7 @@ var mayImport = map[string][]string{
 	"internal/transport/a2a":       {".", "internal/auth", "internal/client/attempt", "internal/hub", "internal/person/notify", "internal/transport/dialect"},
 	"internal/transport/dialect":   {"."},
 	"internal/transport/mcpserver": {".", "internal/text/envelope", "internal/transport/dialect"},
-	"internal/transport/webhook":   {"."},
+	"internal/transport/webhook":   {".", "internal/client/attempt", "internal/host/paths"},
 	"internal/transport/remote":    {".", "internal/auth", "internal/client/attempt", "internal/hub", "internal/person/notify"},
 	"internal/transport/rest":      {".", "internal/auth", "internal/hub", "internal/text/sanitise", "internal/transport/dialect"},
 

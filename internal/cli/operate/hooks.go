@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -97,8 +98,9 @@ can be made reachable from outside while the coordinator is not.
 
 A post must be signed with the secret (GitHub) or carry it (GitLab), be JSON of at most
 2 MiB, and tell of the last 12 hours. The same post is mailed once, and comments by the
-account in mention, or by those in ignore, are not. It runs until it is interrupted; with
---json, what it prints and logs are lines of JSON.`,
+account in mention, or by those in ignore, are not. What the coordinator does not take now
+is kept on disk, and mailed when it does. It runs until it is interrupted; with --json,
+what it prints and logs are lines of JSON.`,
 		Example: `  c3po hooks
   c3po hooks --hooks-rules comments=reviewer,failures=role:ci`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -120,8 +122,24 @@ account in mention, or by those in ignore, are not. It runs until it is interrup
 			if a.JSON {
 				cfg.Log = slog.New(slog.NewJSONHandler(a.Stderr, nil))
 			}
+			space, err := a.InSpace()
+			if err != nil {
+				return err
+			}
+			if cfg.Folder, err = a.Folders.KeptPosts(a.URL, string(space), a.As); err != nil {
+				return err
+			}
+			receiver, err := webhook.New(cfg)
+			if err != nil {
+				return err
+			}
 			warnOfTargets(cmd.Context(), svc, cfg)
-			return serveHooks(cmd.Context(), h.listen, webhook.New(cfg), func(at string) error {
+			var mailing sync.WaitGroup
+			defer mailing.Wait()
+			ctx, stop := context.WithCancel(cmd.Context())
+			defer stop()
+			mailing.Go(func() { receiver.Run(ctx) })
+			return serveHooks(ctx, h.listen, receiver, func(at string) error {
 				return a.Show(map[string]string{"url": at}, func(out io.Writer) { fmt.Fprintln(out, "taking posts at", at) })
 			})
 		},

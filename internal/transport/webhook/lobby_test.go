@@ -96,10 +96,14 @@ func impatient(t *testing.T, sender webhook.Sender) *httptest.Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(webhook.New(webhook.Config{
+	receiver, err := webhook.New(webhook.Config{
 		Secrets: map[string]string{"github": secret}, Rules: []webhook.Rule{rule}, Sender: sender,
-		Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return posted }, Patience: 50 * time.Millisecond,
-	}))
+		Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return posted }, Patience: 50 * time.Millisecond, Folder: t.TempDir(),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(receiver)
 	t.Cleanup(server.Close)
 	return server
 }

@@ -61,7 +61,7 @@ func (r Rule) isOf(repository string) bool {
 
 // isOwn says that an account which is the agents' own has written what a post tells. A
 // check that failed was written by nobody, and is news for whoever pushed.
-func (d *door) isOwn(told *Told) bool {
+func (d *Receiver) isOwn(told *Told) bool {
 	if told.Kind == Failures {
 		return false
 	}
@@ -72,7 +72,7 @@ func (d *door) isOwn(told *Told) bool {
 }
 
 // targets are those who get what a post tells, each once, in the order of the rules.
-func (d *door) targets(told *Told) []string {
+func (d *Receiver) targets(told *Told) []string {
 	mentioned := told.Kind != Failures && d.mentions(told.Text)
 	var all []string
 	for _, rule := range d.Rules {

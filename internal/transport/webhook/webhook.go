@@ -72,29 +72,43 @@ type Config struct {
 	Sender Sender
 	Log    *slog.Logger
 	Now    func() time.Time
+	// Folder is where mail is kept that the coordinator does not take now.
+	Folder string
 	// Patience is how long a post may take that brings nothing; ten seconds if it is zero.
 	Patience time.Duration
+	// LimitPause is how long mail waits that the coordinator's limit of a minute holds up;
+	// five seconds if it is zero.
+	LimitPause time.Duration
 }
 
-// A door takes the posts of all hosts.
-type door struct {
+// A Receiver takes the posts of all hosts, on one path each. It needs Run beside it, which
+// mails what could not be mailed at once.
+type Receiver struct {
 	Config
+	paths   *http.ServeMux
 	lobby   lobby
 	mailing chan struct{}
+	shelf   *shelf
 }
 
-// New is the handler of all posts: one path for each host.
-func New(cfg Config) http.Handler {
-	d := &door{Config: cfg, mailing: make(chan struct{}, maxMailing)}
+// New makes a Receiver.
+func New(cfg Config) (*Receiver, error) {
+	kept, err := openShelf(cfg.Folder, cfg.Log)
+	if err != nil {
+		return nil, err
+	}
+	d := &Receiver{Config: cfg, paths: http.NewServeMux(), mailing: make(chan struct{}, maxMailing), shelf: kept}
 	d.lobby.patience = cmp.Or(cfg.Patience, defaultPatience)
-	mux := http.NewServeMux()
 	for _, host := range Hosts() {
 		if cfg.Secrets[host.Name] != "" {
-			mux.HandleFunc("POST /"+host.Name, func(w http.ResponseWriter, r *http.Request) { d.take(w, r, host) })
+			d.paths.HandleFunc("POST /"+host.Name, func(w http.ResponseWriter, r *http.Request) { d.take(w, r, host) })
 		}
 	}
-	return mux
+	return d, nil
 }
+
+// ServeHTTP implements http.Handler.
+func (d *Receiver) ServeHTTP(w http.ResponseWriter, r *http.Request) { d.paths.ServeHTTP(w, r) }
 
 // refusal is why a post is not taken, in words for the list of deliveries that its host
 // shows, and the status that goes with it.
@@ -108,7 +122,7 @@ var errNoTime = errors.New("it does not say when it happened")
 
 func (r refusal) Error() string { return r.words }
 
-func (d *door) take(w http.ResponseWriter, r *http.Request, host Host) {
+func (d *Receiver) take(w http.ResponseWriter, r *http.Request, host Host) {
 	done, err := d.handle(w, r, host)
 	var no refusal
 	switch {
@@ -119,12 +133,12 @@ func (d *door) take(w http.ResponseWriter, r *http.Request, host Host) {
 		d.Log.ErrorContext(r.Context(), "a post could not be mailed", "host", host.Name, "why", err)
 		http.Error(w, "this could not be mailed", http.StatusInternalServerError)
 	// Whoever posted may read no more than how many got it; the log says why others did not.
-	case done.limited:
+	case done.lost > 0:
 		w.Header().Set("Retry-After", "60")
-		http.Error(w, "not mailed: this receiver has sent as many messages in the last minute as the coordinator takes from one agent; deliver it again in a minute", http.StatusServiceUnavailable)
-	case done.later > 0:
-		w.Header().Set("Retry-After", "60")
-		http.Error(w, "the coordinator did not take it; deliver it again later", http.StatusServiceUnavailable)
+		http.Error(w, "neither mailed nor kept: deliver it again later", http.StatusServiceUnavailable)
+	case done.kept > 0:
+		w.WriteHeader(http.StatusAccepted)
+		fmt.Fprintln(w, "kept: it is mailed as soon as the coordinator takes it")
 	case done.never > 0 && done.mailed == 0:
 		http.Error(w, "mailed to nobody: the log of c3po hooks says why", http.StatusUnprocessableEntity)
 	case done.never > 0:
@@ -138,7 +152,7 @@ func (d *door) take(w http.ResponseWriter, r *http.Request, host Host) {
 }
 
 // handle mails a post by the rules, and says what became of it.
-func (d *door) handle(w http.ResponseWriter, r *http.Request, host Host) (outcome, error) {
+func (d *Receiver) handle(w http.ResponseWriter, r *http.Request, host Host) (outcome, error) {
 	body, err := d.body(w, r)
 	if err != nil {
 		return outcome{}, err
@@ -171,7 +185,7 @@ func (d *door) handle(w http.ResponseWriter, r *http.Request, host Host) (outcom
 }
 
 // body reads a post that is small enough and comes fast enough.
-func (d *door) body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+func (d *Receiver) body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind != "application/json" {
 		return nil, refusal{http.StatusUnsupportedMediaType, "choose application/json as the content type"}
 	}
@@ -188,46 +202,68 @@ func (d *door) body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	return body, nil
 }
 
-// An outcome counts the targets of a post: those that were mailed, those that can be
-// later, and those that can't until somebody changes something here.
-type outcome struct {
-	mailed, later, never int
-	limited              bool // one of later is so because of the rate of messages
-}
+// An outcome counts the targets of a post: those that were mailed, those that will be,
+// those that can't be until somebody changes something here, and those that neither.
+type outcome struct{ mailed, kept, never, lost int }
 
 // mail sends what is told to everybody whose rule it meets; one that cannot be mailed
 // keeps no other from its mail. The key is made of what is signed: a post that comes
 // twice, under whatever number, is one message.
-func (d *door) mail(ctx context.Context, host Host, told *Told, body []byte) (outcome, error) {
+func (d *Receiver) mail(ctx context.Context, host Host, told *Told, body []byte) (outcome, error) {
 	var done outcome
 	metadata, err := json.Marshal(map[string]string{"source": host.Name, "repository": told.Repository, "url": told.URL})
 	if err != nil {
 		return done, err
 	}
-	noReply := false
+	noReply, away := false, false
 	for _, target := range d.targets(told) {
 		sum := sha256.Sum256(append([]byte(target+"\n"), body...))
-		receipt, err := d.Sender.SendMessage(ctx, c3po.SendInput{
+		in := c3po.SendInput{
 			Target: target, Message: told.message(), ExpectsReply: &noReply, Metadata: metadata, ClientKey: host.Name + "-" + hex.EncodeToString(sum[:16]),
-		})
-		switch {
-		case err == nil:
-			done.mailed++
-			d.Log.InfoContext(ctx, "a post was mailed", "host", host.Name, "target", target, "message_id", receipt.ID)
-			continue
-		case c3po.AsError(err).Code.Retry() == c3po.RetryNo:
-			done.never++
-		default:
-			done.later++
-			done.limited = done.limited || errors.Is(err, c3po.RateLimited)
 		}
-		d.Log.ErrorContext(ctx, "a post could not be mailed", "host", host.Name, "target", target, "why", c3po.AsError(err).Message, "advice", c3po.AsError(err).Suggestion)
+		why := "other mail is kept for it"
+		if !away && !d.shelf.holds(target) {
+			err := d.send(ctx, host.Name, in)
+			if err == nil {
+				done.mailed++
+				continue
+			}
+			if isFinal(err) {
+				done.never++
+				continue
+			}
+			why, away = c3po.AsError(err).Message, !errors.Is(err, c3po.InboxFull)
+		} else if away {
+			why = "the coordinator takes nothing now"
+		}
+		if err := d.shelf.keep(parcel{Host: host.Name, Until: told.At.Add(maxAge), Send: in}); err != nil {
+			done.lost++
+			d.Log.ErrorContext(ctx, "a post cannot be kept", "host", host.Name, "target", target, "why", err)
+			continue
+		}
+		done.kept++
+		d.Log.InfoContext(ctx, "a post is kept until it can be mailed", "host", host.Name, "target", target, "why", why)
 	}
 	return done, nil
 }
 
+// send mails to one target, and logs what became of it for good.
+func (d *Receiver) send(ctx context.Context, host string, in c3po.SendInput) error {
+	receipt, err := d.Sender.SendMessage(ctx, in)
+	switch {
+	case err == nil:
+		d.Log.InfoContext(ctx, "a post was mailed", "host", host, "target", in.Target, "message_id", receipt.ID)
+	case isFinal(err):
+		d.Log.ErrorContext(ctx, "a post could not be mailed", "host", host, "target", in.Target, "why", c3po.AsError(err).Message, "advice", c3po.AsError(err).Suggestion)
+	}
+	return err
+}
+
+// isFinal says that what was refused would be refused again.
+func isFinal(err error) bool { return c3po.AsError(err).Code.Retry() == c3po.RetryNo }
+
 // mentions says whether a text mentions the name: as a word, whatever its case.
-func (d *door) mentions(text string) bool {
+func (d *Receiver) mentions(text string) bool {
 	if d.Mention == "" {
 		return false
 	}
