@@ -87,7 +87,7 @@ func TestASoakUnderFaultsLosesDoublesAndReordersNothingAndGrowsNothing(t *testin
 	v.flat(t, long)
 	if long {
 		s.rest()
-		flat(t, "memory of Redis at rest", s.rested[0], s.rested[1], true)
+		flat(t, "memory of all keys of Redis at rest", s.rested[0], s.rested[1], true)
 	}
 	for _, row := range []string{"E2", "F4"} {
 		faultrig.Verdict{
@@ -134,10 +134,11 @@ func (s *soak) rest() {
 		}
 		return true
 	})
-	memory, err := memoryOf(s.redis.Addr())
+	memory, most, err := memoryOf(s.redis.Addr())
 	if err != nil {
 		s.t.Errorf("memory of Redis: %v", err)
 	}
+	s.t.Logf("at rest the keys of Redis take %.0f bytes, most of them %s", memory, most)
 	s.rested = append(s.rested, memory)
 }
 

@@ -31,16 +31,26 @@ func (v *vitals) take(at float64, coordinator string) {
 	}
 }
 
-// memoryOf is what a Redis uses.
-func memoryOf(redis string) (float64, error) {
-	info, err := redistest.Do(redis, "INFO", "memory")
+// memoryOf is what all keys of a Redis use, and what most of that is. Connections and
+// scripts come and go with each restart of either side, and weigh as much as the keys.
+func memoryOf(redis string) (bytes float64, most string, err error) {
+	answer, err := redistest.Do(redis, "EVAL", `local all, sum = {}, 0
+for _, key in ipairs(redis.call('KEYS', '*')) do
+  local bytes = redis.call('MEMORY', 'USAGE', key, 'SAMPLES', 0)
+  sum = sum + bytes
+  all[#all + 1] = { key, bytes }
+end
+table.sort(all, function(a, b) return a[2] > b[2] end)
+local most = {}
+for i = 1, math.min(8, #all) do most[i] = all[i][1] .. ' ' .. all[i][2] end
+return sum .. '; ' .. table.concat(most, ', ')`, "0")
 	if err != nil {
-		return 0, err
+		return 0, "", err
 	}
-	text, _ := info.(string)
-	_, text, _ = strings.Cut(text, "used_memory:")
-	text, _, _ = strings.Cut(text, "\r\n")
-	return strconv.ParseFloat(text, 64)
+	text, _ := answer.(string)
+	sum, most, _ := strings.Cut(text, "; ")
+	bytes, err = strconv.ParseFloat(sum, 64)
+	return bytes, most, err
 }
 
 func scrape(url string) (map[string]float64, error) {
