@@ -34,6 +34,7 @@ type configuration struct {
 
 func Config(a *console.Console) *cobra.Command {
 	var c coordinator
+	var h hookSettings
 	var timeout int
 	cmd := &cobra.Command{
 		Use:   "config",
@@ -57,6 +58,7 @@ under its first part.`,
 		},
 	}
 	c.flags(cmd)
+	h.flags(cmd)
 	console.WaitFlag(cmd.Flags(), &timeout)
 	return cmd
 }
@@ -99,7 +101,7 @@ func discreet(f *pflag.Flag) string {
 	switch {
 	case value == "":
 		return ""
-	case f.Name == "notify-secret":
+	case f.Name != "redis" && console.IsSecret(f): // of that one, all but the password is shown
 		return "****"
 	case f.Name == "notify-ntfy" || f.Name == "notify-webhook":
 		// Who knows the path can write there, or read.
