@@ -131,7 +131,7 @@ itself is not asked: run it where the coordinator runs, with its settings.`,
 				return err
 			}
 			if len(notifier.Channels()) == 0 {
-				return console.BadUsage("no channel is set", "Set desktop, ntfy or webhook under notify: in c3po.yaml; c3po notify --help shows how.")
+				return console.BadUsage("no channel is set", "Set desktop, ntfy or webhook under notify: in c3po.yaml, or give the flags that the coordinator was started with. c3po notify --help shows them.")
 			}
 			results := []notifyResult{}
 			var failed error
