@@ -124,8 +124,9 @@ func Kill(t *testing.T, coordinator *faultrig.Coordinator, kills int, command fu
 
 	for i, id := range tasks {
 		var answer c3po.Message
-		// Of one whose worker died last the asker hears so, until another has it.
-		faultrig.Within(time.Minute, func() bool {
+		// Of one whose worker died last the asker hears so, until another has it. If the
+		// coordinator died with it, that is heard when its lease of a minute has ended.
+		faultrig.Within(3*time.Minute, func() bool {
 			answer, err = asker.Await(t.Context(), id)
 			var unanswered *client.Unanswered
 			return !errors.As(err, &unanswered)
