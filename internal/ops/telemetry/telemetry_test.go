@@ -301,6 +301,15 @@ func TestACollectorThatComesBackGetsWhatEndedMeanwhileOnce(t *testing.T) {
 	}
 }
 
+// endsWithAll stops a coordinator, whose collector has the four spans of an exchange by then.
+func endsWithAll(t *testing.T, c *coordinator, there *collector) {
+	t.Helper()
+	c.end()
+	if log := c.log.String(); len(there.bySpan(t)) != 4 || strings.Contains(log, "spans were not exported") {
+		t.Errorf("%d spans came in the end:\n%s", len(there.bySpan(t)), log)
+	}
+}
+
 func TestWhatWaitsForACollectorIsSentWhenTheCoordinatorStops(t *testing.T) {
 	t.Parallel()
 	there, redis := collect(t), redistest.Start(t)
@@ -313,10 +322,7 @@ func TestWhatWaitsForACollectorIsSentWhenTheCoordinatorStops(t *testing.T) {
 	there.mu.Lock()
 	there.refuse = 0
 	there.mu.Unlock()
-	c.end()
-	if log := c.log.String(); len(there.bySpan(t)) != 4 || strings.Contains(log, "spans were not exported") {
-		t.Errorf("%d spans came in the end:\n%s", len(there.bySpan(t)), log)
-	}
+	endsWithAll(t, c, there)
 }
 
 func TestSpansThatTheCollectorIsTakingAreNotSaidToBeLost(t *testing.T) {
@@ -328,10 +334,7 @@ func TestSpansThatTheCollectorIsTakingAreNotSaidToBeLost(t *testing.T) {
 	<-there.taken
 	c.stop()
 	there.taken <- struct{}{}
-	c.end()
-	if log := c.log.String(); len(there.bySpan(t)) != 4 || strings.Contains(log, "spans were not exported") {
-		t.Errorf("%d spans came in the end:\n%s", len(there.bySpan(t)), log)
-	}
+	endsWithAll(t, c, there)
 }
 
 func TestWhatACollectorRefusesIsCounted(t *testing.T) {

@@ -39,7 +39,7 @@ type parcel struct {
 }
 
 // A shelf keeps parcels, in a folder too: whoever posted was told that they are taken, and
-// does not post again. A key is mailed once, so a parcel may well be mailed twice.
+// does not post again. A key is mailed once, so sending a parcel a second time does no harm.
 type shelf struct {
 	folder string
 	came   chan struct{} // there is something to mail

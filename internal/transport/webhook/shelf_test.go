@@ -112,7 +112,7 @@ func TestWhatIsKeptOutlivesTheReceiver(t *testing.T) {
 		t.Errorf("%d files are left", kept(t, folder))
 	}
 	if !strings.Contains(second.log.String(), "00000000000000000001.json") {
-		t.Errorf("nobody is told of what cannot be read:\n%s", second.log)
+		t.Errorf("the log does not name the file that cannot be read:\n%s", second.log)
 	}
 }
 

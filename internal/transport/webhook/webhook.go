@@ -1,7 +1,7 @@
 // Package webhook makes mail of what code hosts post: comments, failed checks and
-// mentions, by rules. What it takes is signed, fresh, small, and mailed once. The text is
-// the outside world's and stays the body of a message, which every reader sees as
-// another's words.
+// mentions, by rules. What it takes is signed, fresh, small, and mailed once; what the
+// coordinator cannot take now is kept on disk until it can. The text is the outside world's
+// and stays the body of a message, which every reader sees as another's words.
 package webhook
 
 import (
