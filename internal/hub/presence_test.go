@@ -144,6 +144,37 @@ func TestAWaitWorksWhenItsPresenceCannotBeWritten(t *testing.T) {
 	})
 }
 
+// Claims: A5
+func TestAnAgentWhoseWaitCouldNotBeWrittenDownIsAttachedOnceItCan(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t)
+		h.enter("bob")
+		h.calls.failWith("Attach", c3po.Errorf(c3po.RedisUnavailable, "Redis cannot be reached"))
+		wait := h.waitFor("bob", c3po.WaitInput{Timeout: 3600})
+		pass(time.Minute)
+		h.calls.failWith("Attach", nil)
+		pass(5 * time.Second)
+		same(t, "reachability", h.agent("bob").Reachability, c3po.ReachNow)
+		tries := h.calls.of("Attach")
+		pass(time.Minute)
+		same(t, "attached after it was", h.calls.of("Attach"), tries)
+		h.send("alice", "bob", "hi")
+		same(t, "mail", wait.atOnce(t).Text(), "hi")
+	})
+}
+
+func TestAnAgentThatMayNotBeAttachedIsNotTriedAgain(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t)
+		h.enter("bob")
+		h.calls.failWith("Attach", c3po.Errorf(c3po.AgentNotFound, "no such agent"))
+		wait := h.waitFor("bob", c3po.WaitInput{Timeout: 100})
+		pass(time.Minute)
+		same(t, "tries", h.calls.of("Attach"), 1)
+		wait.result(t)
+	})
+}
+
 // A session process that was killed says no goodbye, and nobody calls for it any more.
 //
 // Claims: A5

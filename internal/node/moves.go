@@ -22,7 +22,15 @@ func (p *Presence) Moved(space c3po.Space, id c3po.AgentID) {
 // while another run has the name, and nothing says when that one falls silent. It is called
 // with the lock held.
 func (p *Presence) tryAgain(key agentKey, held *attachment) {
-	if held.state == c3po.SessionClosed && len(held.waits) > 0 && !held.tries {
+	if held.state == c3po.SessionClosed {
+		p.writeLater(key, held)
+	}
+}
+
+// writeLater has an agent that waits recorded again, though no other wait of it may follow
+// for an hour. It is called with the lock held.
+func (p *Presence) writeLater(key agentKey, held *attachment) {
+	if len(held.waits) > 0 && !held.tries {
 		held.tries = true
 		p.leaving = append(p.leaving, departure{key, time.Now().Add(linger)})
 	}

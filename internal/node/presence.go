@@ -144,6 +144,9 @@ func (p *Presence) write(ctx context.Context, key agentKey, held *attachment) {
 	case held.turn <- struct{}{}:
 		defer func() { <-held.turn }()
 	case <-ctx.Done():
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.writeLater(key, held)
 		return
 	}
 	stored, state := p.isStored(held)
@@ -157,7 +160,11 @@ func (p *Presence) write(ctx context.Context, key agentKey, held *attachment) {
 		p.log.DebugContext(ctx, "agent is not attached", "space", key.space, "agent", key.id, "err", err)
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		p.tryAgain(key, held)
+		if c3po.AsError(err).Code.Retry() == c3po.RetryNo {
+			p.tryAgain(key, held)
+		} else {
+			p.writeLater(key, held)
+		}
 		return
 	}
 	p.mu.Lock()
