@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/hub"
 )
 
 // openWaits are the waits an agent can have open, each with what ends it and
@@ -27,6 +28,12 @@ func openWaits() map[string]func(h *testHub, bob actor, asked c3po.MessageID) *l
 		"for pending mail": func(h *testHub, bob actor, _ c3po.MessageID) *later[string] {
 			return start(func() (string, error) {
 				got, err := bob.Pending(h.t.Context(), c3po.PendingInput{Timeout: 600})
+				return fmt.Sprint(texts(got.Messages)) + said(got.Outcome), err
+			})
+		},
+		"for pending mail, in turns": func(h *testHub, bob actor, _ c3po.MessageID) *later[string] {
+			return start(func() (string, error) {
+				got, err := inTurns(h.t.Context(), bob, &hub.Turn{}, c3po.PendingInput{Timeout: 600}, new(int))
 				return fmt.Sprint(texts(got.Messages)) + said(got.Outcome), err
 			})
 		},

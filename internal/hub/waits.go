@@ -3,7 +3,6 @@ package hub
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/c3po-dev/c3po"
@@ -42,58 +41,37 @@ func (looking) again() time.Duration                                     { retur
 // finds what it is for or the time is over. If the agent is renamed it goes on under the
 // new name. A wait consumes nothing, so one that is cut off loses nothing.
 func (box *inbox) await(ctx context.Context, timeout time.Duration, queues []c3po.AgentID, q quest) (end ending, err error) {
-	if box.hub.isDraining() {
-		return drained, nil
-	}
-	release, err := box.hub.accounts.hold(box.caller.Account, false)
-	if err != nil {
-		return 0, err
-	}
-	defer release()
-	deadline := time.NewTimer(timeout)
-	defer deadline.Stop()
-	// Register before the first look, so that mail that comes between the look
-	// and the sleep is not slept through.
-	waiter := box.hub.wakes.Join(box.space, box.id, queues...)
-	defer waiter.Leave()
-	if box.rooms != nil {
-		waiter.Listen(nil)
-	}
-	if most := box.hub.limits.WaitsPerAgent; most > 0 && waiter.Place() > most {
-		return 0, node.RefuseCrowd(fmt.Sprintf("waits of '%s'", box.id), most)
-	}
-
-	late := false
-	patience := time.NewTimer(subscribeTimeout)
-	select {
-	case <-waiter.Subscribed():
-	case <-patience.C:
-		waiter.StartEarly()
-	case <-deadline.C:
-		late = true
-	case <-ctx.Done():
-		return 0, ctx.Err()
-	case <-box.hub.draining:
-		return drained, nil
-	}
-	patience.Stop()
-	var lapsed <-chan time.Time
-	if len(queues) > 0 {
-		tick := time.NewTicker(lapseLook)
-		defer tick.Stop()
-		lapsed = tick.C
-	}
-	var leave func(over, hungUp bool)
-	defer func() {
-		if leave != nil {
-			// A call that waited and got its mail does not wait again by itself; a session
-			// does, and of a call that timed out another slice may follow.
-			cut, over := ctx.Err() != nil, end == found && box.state == c3po.SessionWaiting
-			leave(cut || over, cut && box.livesByConnection())
+	turn := turnIn(ctx)
+	v := turn.take()
+	begins := v == nil
+	if begins {
+		if box.hub.isDraining() {
+			return drained, nil
 		}
+		if v, err = box.keepVigil(timeout, queues); err != nil {
+			return 0, err
+		}
+	}
+	defer func() {
+		if errors.Is(err, ErrYielded) {
+			turn.vigil = v
+			return
+		}
+		v.end(ctx, end == found)
 	}()
+	if begins {
+		if end, err := v.subscribe(ctx); end == drained || err != nil {
+			return end, err
+		}
+	} else if box.hub.isDraining() {
+		return drained, nil
+	}
+	if v.id != box.id {
+		v.rename() // between two turns
+	}
+	yield := turn.over()
 	for {
-		ok, err := q.look(ctx, waiter)
+		ok, err := q.look(ctx, v.waiter)
 		moved := false
 		if err == nil && !ok || errors.Is(err, c3po.Superseded) {
 			moved, err = box.goOn(ctx, err)
@@ -106,39 +84,20 @@ func (box *inbox) await(ctx context.Context, timeout time.Duration, queues []c3p
 		case ok:
 			return found, nil
 		case moved:
-			waiter.Rename(box.id)
-			if leave != nil {
-				leave(false, false)
-				leave = nil
-			}
+			v.rename()
 			continue // what came under the new name was not heard
-		case late:
+		case v.late:
 			return timedOut, nil
 		}
-		if box.rooms != nil && waiter.Listen(box.rooms) {
+		if box.rooms != nil && v.waiter.Listen(box.rooms) {
 			continue // what was said there in the meantime was missed
 		}
-		if leave == nil {
-			leave = box.hub.presence.Attach(ctx, box.space, box.id, box.place, node.Wait{State: box.state, PID: box.process()})
+		if v.leave == nil {
+			v.leave = box.hub.presence.Attach(ctx, box.space, box.id, box.place, node.Wait{State: box.state, PID: box.process()})
 		}
-		var recheck <-chan time.Time
-		if pause := q.again(); pause > 0 {
-			recheck = time.After(pause)
-		}
-		select {
-		case <-waiter.Signals():
-			if box.state == c3po.SessionClosed {
-				box.hub.presence.Moved(box.space, box.id) // perhaps a run of the agent has come or gone
-			}
-		case <-lapsed:
-		case <-recheck:
-		case <-deadline.C:
-			// Look once more: what came at the last moment is not a timeout.
-			late = true
-		case <-ctx.Done():
-			return 0, ctx.Err()
-		case <-box.hub.draining:
-			return drained, nil
+		v.pause = q.again()
+		if end, err := v.sleep(ctx, yield); end == drained || err != nil {
+			return end, err
 		}
 	}
 }

@@ -44,6 +44,9 @@ const (
 	// idleTimeout is longer than the 60 s our clients and most proxies keep a
 	// connection for, so that it is rarely us who close one that is being used.
 	idleTimeout = 120 * time.Second
+	// parkAfter is how long a wait sleeps like any other request. To be parked costs a third
+	// more when it wakes, so whoever gets mail often is not. Our clients wait for 50 s at a time.
+	parkAfter = 10 * time.Second
 	// pingEvery is half the time after which a dead connection is noticed.
 	pingEvery = 5 * time.Second
 )
@@ -90,6 +93,8 @@ type Config struct {
 	// until its other end is asked whether it is there, and how long it has to answer;
 	// pingEvery if zero. It needs HTTP/2, as our clients speak where there is TLS.
 	PingEvery time.Duration
+	// ParkAfter is how long a wait sleeps until it is parked; parkAfter if zero.
+	ParkAfter time.Duration
 	Log       *slog.Logger     // silent if nil
 	Now       func() time.Time // a clock for tests; that of Redis if nil
 }
@@ -186,13 +191,14 @@ func Run(ctx context.Context, cfg Config, ready func(addr string)) error {
 	remotes := &remote.Forwarder{Hub: h, Keeper: keeper, Node: node, Getenv: os.Getenv, Allow: cfg.Notify.Allow, Log: cfg.Log}
 	// Time in which no coordinator runs does not count for a task, but does for Redis.
 	pusher := &a2a.Pusher{Hub: h, Keeper: keeper, Allow: cfg.Notify.Allow, Resolver: cfg.Notify.Resolver, Life: 2 * (cfg.Limits.MessageLife + cfg.Limits.TicketLife), Log: cfg.Log}
-	runners := []runner{h, keeper, watcher, buttonDoor{notifier, h, keeper, cfg.Log}, remotes, pusher}
-	served := handler(cfg, h, keeper, notifier, remotes, pusher, counts, shown)
+	runners := []runner{h, keeper, watcher, buttonDoor{notifier, h, keeper, cfg.Log}, remotes, pusher, tidying{}}
+	lot := rest.NewLot(rest.LotConfig{After: cmp.Or(cfg.ParkAfter, parkAfter), Idle: idleTimeout, Stall: maxWriteStall})
+	served := handler(cfg, h, keeper, notifier, remotes, pusher, counts, shown, lot)
 	if export.Exporter != nil {
 		runners, served = append(runners, export.over(h, counts, cfg.Log)), traced(served)
 		defer export.flush(ctx)
 	}
-	return serve(ctx, cfg, runners, h.Drain, listeners, served, func() {
+	return serve(ctx, cfg, runners, h.Drain, listeners, lot, served, func() {
 		cfg.Log.Info("coordinator ready", "address", listener.Addr().String(), "version", cfg.Version)
 		if ready != nil {
 			ready(listener.Addr().String())
@@ -201,7 +207,7 @@ func Run(ctx context.Context, cfg Config, ready func(addr string)) error {
 }
 
 // handler is everything a coordinator serves.
-func handler(cfg Config, h *hub.Hub, keeper *auth.Keeper, notifier *notify.Notifier, remotes *remote.Forwarder, pusher *a2a.Pusher, counts *metrics.Metrics, shown face) http.Handler {
+func handler(cfg Config, h *hub.Hub, keeper *auth.Keeper, notifier *notify.Notifier, remotes *remote.Forwarder, pusher *a2a.Pusher, counts *metrics.Metrics, shown face, lot *rest.Lot) http.Handler {
 	mcp := mcpserver.New(mcpserver.Config{
 		Service:  serviceOf(h),
 		Version:  cfg.Version,
@@ -220,7 +226,7 @@ func handler(cfg Config, h *hub.Hub, keeper *auth.Keeper, notifier *notify.Notif
 	page := rest.Watch(cfg.Log, counts.Request, dashboard.New(web.Files()))
 	mux.Handle("GET /{$}", page)
 	mux.Handle("GET "+dashboard.Assets, page)
-	mux.Handle("/", rest.New(rest.Config{Hub: h, Auth: keeper, Join: shown.join, Push: notifier, Remotes: remotes, Limits: cfg.Limits, Version: cfg.Version, Observe: counts.Request, Log: cfg.Log}))
+	mux.Handle("/", rest.New(rest.Config{Hub: h, Auth: keeper, Join: shown.join, Push: notifier, Remotes: remotes, Limits: cfg.Limits, Lot: lot, Version: cfg.Version, Observe: counts.Request, Log: cfg.Log}))
 	return behindProxy(cfg.TrustedProxies, cfg.TLS == TLSOff, newGate(shown.names, cfg.Version, keeper.Known, cfg.Log, mux))
 }
 
@@ -248,12 +254,13 @@ type runner interface{ Run(context.Context) error }
 // serve runs hub and handler until ctx ends or one of them fails, then stops
 // them in the order that loses nothing: waits are answered, requests finish,
 // and only then the hub writes down what it still knows.
-func serve(ctx context.Context, cfg Config, runners []runner, drain func(), listeners []net.Listener, handler http.Handler, ready func()) error {
+func serve(ctx context.Context, cfg Config, runners []runner, drain func(), listeners []net.Listener, lot *rest.Lot, handler http.Handler, ready func()) error {
 	ping := cmp.Or(cfg.PingEvery, pingEvery)
 	// Work outlives ctx by the time it takes to stop.
 	work, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
 	group, work := errgroup.WithContext(work)
+	withPeer := auth.WithPeer(cfg.Started)
 	srv := &http.Server{
 		Handler:           handler,
 		ReadHeaderTimeout: readHeaderTimeout,
@@ -264,14 +271,16 @@ func serve(ctx context.Context, cfg Config, runners []runner, drain func(), list
 		HTTP2: &http.HTTP2Config{SendPingTimeout: ping, PingTimeout: ping},
 		// Shutdown waits for handlers but does not tell them to stop. This does.
 		BaseContext: func(net.Listener) context.Context { return work },
-		ConnContext: auth.WithPeer(cfg.Started),
+		ConnContext: func(ctx context.Context, conn net.Conn) context.Context {
+			return rest.WithTLS(withPeer(ctx, conn), conn)
+		},
 		// Handshakes that fail, mostly: nothing to wake anybody for.
 		ErrorLog: slog.NewLogLogger(cfg.Log.Handler(), slog.LevelInfo),
 	}
 	for _, r := range runners {
 		group.Go(func() error { return r.Run(work) })
 	}
-	for _, listener := range listeners {
+	for _, listener := range append(listeners, lot) {
 		group.Go(func() error {
 			if err := srv.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 				return err
@@ -288,6 +297,7 @@ func serve(ctx context.Context, cfg Config, runners []runner, drain func(), list
 		drain()
 		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTimeout)
 		defer cancel()
+		lot.Drain(grace)
 		if err := srv.Shutdown(grace); err != nil {
 			cfg.Log.Warn("requests did not finish in time and are cut off", "after", drainTimeout)
 			end()

@@ -73,9 +73,12 @@ func TestARevokedTokensWaitsAndStreamsCloseWithinASecondEverywhere(t *testing.T)
 	}
 	ends := make(chan end, waits+len(doors))
 	for i := range waits {
-		door := doors[i%len(doors)]
+		door, wait := doors[i%len(doors)], "wait_for_message"
+		if i%2 == 0 {
+			wait = "pending" // is parked
+		}
 		go func() {
-			status, text, err := call(t.Context(), client, "POST", door.url+"/api/op/wait_for_message", made.Secret, `{"timeout":60}`,
+			status, text, err := call(t.Context(), client, "POST", door.url+"/api/op/"+wait, made.Secret, `{"timeout":60}`,
 				"X-Agent-ID", fmt.Sprint("agent-", i))
 			ends <- end{status, text, err, time.Now()}
 		}()

@@ -3,6 +3,7 @@ package rest
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"strconv"
 
@@ -17,12 +18,19 @@ const CountHeader = "X-C3PO-Count"
 // door is what a Caller's Route says of requests that come through here.
 const door = "rest"
 
+// A call makes a call of the service of what a request says.
+type call func(*http.Request, c3po.Service) (any, error)
+
 // handle makes a handler of a method of the service: read takes its input from
 // the request, and the answer is the method's result. Who may ask for it is said
 // by the operation it mirrors.
 func handle[In, Out any](s *server, mirrors string, read func(*http.Request) (In, error), run func(c3po.Service, context.Context, In) (Out, error)) http.Handler {
+	return s.act(callOf(mirrors, read, run))
+}
+
+func callOf[In, Out any](mirrors string, read func(*http.Request) (In, error), run func(c3po.Service, context.Context, In) (Out, error)) call {
 	op := operationCalled(mirrors)
-	return s.act(func(r *http.Request, svc c3po.Service) (any, error) {
+	return func(r *http.Request, svc c3po.Service) (any, error) {
 		if err := op.Check(svc.(c3po.RoleHolder).Role()); err != nil {
 			return nil, err
 		}
@@ -32,18 +40,18 @@ func handle[In, Out any](s *server, mirrors string, read func(*http.Request) (In
 		}
 		out, err := c3po.Rejoining(r.Context(), svc, func() (Out, error) { return run(svc, r.Context(), in) })
 		return &out, err
-	})
+	}
 }
 
-// operation makes a handler of a row of the table: the body holds its arguments.
-func (s *server) operation(op c3po.Operation) http.Handler {
-	return s.act(func(r *http.Request, svc c3po.Service) (any, error) {
+// operation makes a call of a row of the table: the body holds its arguments.
+func operation(op c3po.Operation) call {
+	return func(r *http.Request, svc c3po.Service) (any, error) {
 		arguments, err := readBody(r)
 		if err != nil {
 			return nil, err
 		}
 		return op.Call(r.Context(), svc, arguments)
-	})
+	}
 }
 
 // operationCalled is a row of the table that this package names itself.
@@ -56,19 +64,27 @@ func operationCalled(name string) c3po.Operation {
 }
 
 // act runs one call as the request's caller, and answers it.
-func (s *server) act(run func(*http.Request, c3po.Service) (any, error)) http.Handler {
+func (s *server) act(run call) http.Handler {
 	return s.admit(func(w http.ResponseWriter, r *http.Request, caller c3po.Caller) {
-		actor := s.hub.As(caller)
-		out, err := run(r, actor)
-		introduce(w.Header(), actor)
-		if err != nil {
-			s.refuse(w, r, err)
-			return
-		}
-		if s.answer(w, r, out) {
-			actor.Delivered()
-		}
+		s.perform(s.hub.As(caller), w, r, run)
 	})
+}
+
+// perform says false, and answers nothing, if the call waits and is to be made again.
+func (s *server) perform(actor *hub.Actor, w http.ResponseWriter, r *http.Request, run call) (ended bool) {
+	out, err := run(r, actor)
+	if errors.Is(err, hub.ErrYielded) {
+		return false
+	}
+	introduce(w.Header(), actor)
+	if err != nil {
+		s.refuse(w, r, err)
+		return true
+	}
+	if s.answer(w, r, out) {
+		actor.Delivered()
+	}
+	return true
 }
 
 // These headers as net/http keeps them, and the values of those that are always the same.

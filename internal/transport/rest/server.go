@@ -23,6 +23,7 @@ type Config struct {
 	Limits  c3po.Limits  // those of the hub; c3po.DefaultLimits() if zero
 	Push    Pushing      // how browsers are told of questions; needed for its paths
 	Remotes Remotes      // asks agents of other systems; needed for their paths
+	Lot     *Lot         // where long waits sleep; none is parked if nil
 	Version string
 	Observe Observer     // nobody counts if nil
 	Log     *slog.Logger // silent if nil
@@ -38,6 +39,7 @@ type server struct {
 	// downloads of them that are under way
 	downloads atomic.Int64
 	limits    c3po.Limits
+	lot       *Lot
 	version   string
 	log       *slog.Logger
 }
@@ -47,7 +49,7 @@ var openapi []byte
 
 // New makes the handler of everything REST.
 func New(cfg Config) http.Handler {
-	s := &server{hub: cfg.Hub, auth: cfg.Auth, join: cfg.Join, push: cfg.Push, remotes: cfg.Remotes, offers: &programs{}, limits: cfg.Limits, version: cfg.Version, log: cfg.Log}
+	s := &server{hub: cfg.Hub, auth: cfg.Auth, join: cfg.Join, push: cfg.Push, remotes: cfg.Remotes, offers: &programs{}, limits: cfg.Limits, lot: cfg.Lot, version: cfg.Version, log: cfg.Log}
 	if s.limits == (c3po.Limits{}) {
 		s.limits = c3po.DefaultLimits()
 	}

@@ -20,36 +20,51 @@ type Observer func(route string, status int, took time.Duration)
 // is logged on its behalf. Observe may be nil.
 func Watch(log *slog.Logger, observe Observer, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		began := time.Now()
+		seen := &witness{ResponseWriter: w, watch: watch{log, observe, time.Now()}}
 		r = r.WithContext(withRequestID(r.Context()))
-		seen := &witness{ResponseWriter: w}
 		defer func() {
 			trouble := recover()
-			switch {
-			case trouble == http.ErrAbortHandler:
+			if trouble == http.ErrAbortHandler {
 				panic(trouble)
-			case trouble != nil:
-				log.ErrorContext(r.Context(), "panic", "method", r.Method, "route", r.Pattern,
-					"panic", fmt.Sprint(trouble), "stack", string(debug.Stack()))
-				if seen.status == 0 {
-					Refuse(seen, c3po.AsError(fmt.Errorf("panic: %v", trouble)))
-				}
 			}
-			took := time.Since(began)
-			log.LogAttrs(r.Context(), slog.LevelInfo, "request", slog.String("method", r.Method), slog.String("route", r.Pattern),
-				slog.Int("status", seen.statusSent()), slog.Duration("duration", took), slog.String("agent", seen.Header().Get(actedAsKey)))
-			if observe != nil {
-				observe(r.Pattern, seen.statusSent(), took)
+			if !seen.parked { // else it is not over
+				seen.end(trouble, r)
 			}
 		}()
 		next.ServeHTTP(seen, r)
 	})
 }
 
+// watch is what is needed to tell of a request that has ended.
+type watch struct {
+	log     *slog.Logger
+	observe Observer
+	began   time.Time
+}
+
 // witness remembers the status that was written.
 type witness struct {
 	http.ResponseWriter
+	watch
 	status int
+	parked bool // it has left net/http, and another witness sees its end
+}
+
+// end tells of a request after its handler, and of the trouble that it got into.
+func (w *witness) end(trouble any, r *http.Request) {
+	if trouble != nil {
+		w.log.ErrorContext(r.Context(), "panic", "method", r.Method, "route", r.Pattern,
+			"panic", fmt.Sprint(trouble), "stack", string(debug.Stack()))
+		if w.status == 0 {
+			Refuse(w, c3po.AsError(fmt.Errorf("panic: %v", trouble)))
+		}
+	}
+	took := time.Since(w.began)
+	w.log.LogAttrs(r.Context(), slog.LevelInfo, "request", slog.String("method", r.Method), slog.String("route", r.Pattern),
+		slog.Int("status", w.statusSent()), slog.Duration("duration", took), slog.String("agent", w.Header().Get(actedAsKey)))
+	if w.observe != nil {
+		w.observe(r.Pattern, w.statusSent(), took)
+	}
 }
 
 func (w *witness) WriteHeader(status int) {
