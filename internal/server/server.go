@@ -297,8 +297,15 @@ func serve(ctx context.Context, cfg Config, runners []runner, drain func(), list
 		drain()
 		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTimeout)
 		defer cancel()
-		lot.Drain(grace)
-		if err := srv.Shutdown(grace); err != nil {
+		// Side by side: a caller that leaves its answer unread must not keep the doors open.
+		answered := make(chan struct{})
+		go func() {
+			defer close(answered)
+			lot.Drain(grace)
+		}()
+		err := srv.Shutdown(grace)
+		<-answered
+		if err != nil {
 			cfg.Log.Warn("requests did not finish in time and are cut off", "after", drainTimeout)
 			end()
 			return srv.Close()

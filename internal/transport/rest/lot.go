@@ -73,7 +73,7 @@ func (l *Lot) Drain(ctx context.Context) {
 	l.settle()
 	for p := range l.parked {
 		if p.answered {
-			_ = p.conn.Close()
+			_ = p.conn.SetReadDeadline(time.Now())
 		}
 	}
 	l.mu.Unlock()
@@ -133,11 +133,13 @@ func (l *Lot) leave(p *parked) {
 func (l *Lot) answered(p *parked, keep bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	p.answered = true
-	if !keep || l.stopping {
-		_ = p.conn.Close()
+	p.answered, p.kept = true, keep && !l.stopping
+	// What listens has nothing more to wait for than this; and nothing at all if it is known
+	// that the caller goes on, or that it must not.
+	until := time.Now()
+	if p.kept && len(p.early) == 0 {
+		until = until.Add(l.Idle)
 	}
-	// What listens has nothing more to wait for than this.
-	_ = p.conn.SetReadDeadline(time.Now().Add(l.Idle))
+	_ = p.conn.SetReadDeadline(until)
 	close(p.over)
 }

@@ -8,11 +8,16 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"syscall"
 	"time"
 
 	"github.com/c3po-dev/c3po/internal/hub"
 )
+
+// maxKeptBody is how much of a body is kept for as long as its wait takes. It is a few
+// numbers; whoever sends more is not parked.
+const maxKeptBody = 1 << 10
 
 // parking is act for a call that waits, and that is parked when it waits long.
 func (s *server) parking(run call) http.Handler {
@@ -20,7 +25,7 @@ func (s *server) parking(run call) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		seen, ok := w.(*witness)
 		// Over HTTP/2, as our own clients speak with TLS, a wait has no connection of its own.
-		if !ok || s.lot == nil || r.ProtoMajor != 1 || !r.ProtoAtLeast(1, 1) {
+		if !ok || s.lot == nil || r.ProtoMajor != 1 || !r.ProtoAtLeast(1, 1) || r.ContentLength < 0 || r.ContentLength > maxKeptBody {
 			plain.ServeHTTP(w, r)
 			return
 		}
@@ -47,9 +52,13 @@ func (s *server) parking(run call) http.Handler {
 		}
 		wait.turn.Sleep = 0
 		// What is left of a body would be taken for the next request.
-		if !wait.body.whole || !stay() || !s.lot.park(seen, wait) {
-			wait.goOn(w)
+		if wait.body.whole && stay() {
+			if s.lot.park(seen, wait) {
+				return
+			}
+			defer context.AfterFunc(r.Context(), hangUp)()
 		}
+		wait.goOn(w)
 	})
 }
 
@@ -103,11 +112,12 @@ type parked struct {
 	lot    *Lot
 	wait   *wait
 	conn   net.Conn
+	early  []byte      // what was read of the request after it
 	header http.Header // of the answer, as far as it is known
 	watch  watch
 
-	answered bool          // guarded by the lot
-	over     chan struct{} // closed when it is
+	answered, kept bool          // guarded by the lot: its connection is kept for its next request
+	over           chan struct{} // closed when it is answered
 }
 
 // park takes a request over from net/http, if it can be had.
@@ -123,9 +133,10 @@ func (l *Lot) park(seen *witness, w *wait) bool {
 	}
 	seen.parked = true
 	w.body.ReadCloser, w.r.Body = nil, nil // they belong to net/http
-	if n := buffered.Reader.Buffered(); n > 0 {
-		early, _ := buffered.Reader.Peek(n)
-		conn = giveEarly(conn, bytes.Clone(early))
+	read, _ := buffered.Reader.Peek(buffered.Reader.Buffered())
+	p.early = bytes.Clone(read)
+	if back, ok := conn.(*returned); ok {
+		conn, p.early = back.Conn, append(p.early, back.early...)
 	}
 	l.hold(p, conn)
 	go p.sleep()
@@ -147,19 +158,22 @@ func (p *parked) sleep() {
 
 // listen learns that the caller has hung up, or after the answer that it goes on.
 func (p *parked) listen() {
-	early := make([]byte, 1)
-	n, _ := p.conn.Read(early)
+	next := make([]byte, 1)
+	n, err := p.conn.Read(next)
 	if n == 0 {
 		p.wait.hangUp()
 	}
 	<-p.over
 	p.lot.leave(p)
-	if n == 0 {
+	early := append(p.early, next[:n]...)
+	// With something to go on with, answered has ended the reading.
+	goesOn := n > 0 || len(early) > 0 && errors.Is(err, os.ErrDeadlineExceeded)
+	if !p.kept || !goesOn || p.conn.SetReadDeadline(time.Time{}) != nil {
 		_ = p.conn.Close()
 		return
 	}
 	select {
-	case p.lot.back <- giveEarly(p.conn, early):
+	case p.lot.back <- &returned{Conn: p.conn, early: early}:
 	case <-p.lot.shut.done:
 		_ = p.conn.Close()
 	}
@@ -206,16 +220,6 @@ func (a *parkedAnswer) Flush() {}
 type returned struct {
 	net.Conn
 	early []byte
-}
-
-// giveEarly makes a connection whose reader gets these bytes first.
-func giveEarly(conn net.Conn, early []byte) net.Conn {
-	back, again := conn.(*returned)
-	if !again {
-		return &returned{Conn: conn, early: early}
-	}
-	back.early = append(early, back.early...)
-	return back
 }
 
 type encryptedKey struct{}

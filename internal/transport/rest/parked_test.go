@@ -173,6 +173,61 @@ func TestAParkedWaitEndsWhenItsCallerHangsUp(t *testing.T) {
 	s.parks(t, 0)
 }
 
+// Claims: A11
+func TestAParkedWaitEndsWhenItsCallerHangsUpWhateverItHasSaidBehindIt(t *testing.T) {
+	t.Parallel()
+	s := withLot(t)
+	bob := s.dial(t)
+	bob.say(t, s.write("GET", "/api/wait?timeout=3600", "")+s.write("GET", "/livez", ""))
+	s.parks(t, 1)
+	if err := bob.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s.parks(t, 0)
+}
+
+// Claims: A11
+func TestWhatIsSaidBehindAParkedWaitThatIsTheLastIsNotDone(t *testing.T) {
+	t.Parallel()
+	for name, hangsUp := range map[string]bool{"and hangs up": true, "and said so": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := withLot(t)
+			s.op(t, s.space, "ann", "ping", c3po.None{}, nil)
+			for range 10 {
+				bob := s.dial(t)
+				wait := s.write("GET", "/api/wait?timeout=1", "")
+				if !hangsUp {
+					wait = strings.Replace(wait, "\r\n", "\r\nConnection: close\r\n", 1)
+				}
+				bob.say(t, wait+s.write("POST", "/api/op/send_message", `{"target":"ann","message":"behind it"}`))
+				s.parks(t, 1)
+				if hangsUp {
+					if err := bob.Close(); err != nil {
+						t.Fatal(err)
+					}
+				}
+				s.parks(t, 0)
+			}
+			var inbox c3po.Pending
+			if s.ask(t, question{path: "/api/pending", as: "ann", space: s.space}).into(t, &inbox); len(inbox.Messages) > 0 {
+				t.Errorf("%d of 10 were sent", len(inbox.Messages))
+			}
+		})
+	}
+}
+
+func TestAWaitWithALargeBodyIsNotParked(t *testing.T) {
+	t.Parallel()
+	s := withLot(t)
+	bob := s.dial(t)
+	bob.say(t, s.write("POST", "/api/op/pending", `{"timeout":1}`+strings.Repeat(" ", 10_000)))
+	bob.hear(t)
+	if n := s.lot.Parked(); n != 0 {
+		t.Errorf("%d are parked", n)
+	}
+}
+
 // Claims: A14
 func TestAParkedWaitEndsWithItsTime(t *testing.T) {
 	t.Parallel()
