@@ -10,8 +10,8 @@ import (
 // next turn.
 var ErrYielded = errors.New("the wait is not over")
 
-// A Turn lets a wait sleep elsewhere than in the call, on the stack that this has grown. It
-// is for one Actor, who makes the same call in turns.
+// A Turn lets a wait sleep outside its call, and so not on the stack that the call has grown.
+// It is for one Actor, who makes the same call in turns.
 type Turn struct {
 	// Sleep is how long a call may sleep by itself until it yields. It may be changed
 	// between two calls.
@@ -20,8 +20,8 @@ type Turn struct {
 	vigil *vigil // of a call that yielded
 }
 
-// now is a time that has come.
-var now = func() <-chan time.Time {
+// alreadyOver is for a turn without sleep.
+var alreadyOver = func() <-chan time.Time {
 	c := make(chan time.Time)
 	close(c)
 	return c
@@ -55,7 +55,7 @@ func (t *Turn) over() <-chan time.Time {
 	case t == nil:
 		return nil
 	case t.Sleep == 0:
-		return now
+		return alreadyOver
 	}
 	return time.After(t.Sleep)
 }

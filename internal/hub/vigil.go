@@ -62,7 +62,7 @@ func (v *vigil) subscribe(ctx context.Context) (ending, error) {
 	return 0, nil
 }
 
-// sleep returns when it is worth to look again, or when the wait cannot go on here.
+// sleep returns when it is worth looking again, or when the wait cannot go on here.
 func (v *vigil) sleep(ctx context.Context, yield <-chan time.Time) (ending, error) {
 	var lapsed, recheck <-chan time.Time
 	if v.lapses != nil {
@@ -98,7 +98,8 @@ func (v *vigil) rename() {
 	v.detach(false, false)
 }
 
-// detach says that the agent does not wait here: for good, and because its caller is gone.
+// detach says that the agent no longer waits here, whether that is for good, and whether its
+// caller is gone.
 func (v *vigil) detach(over, hungUp bool) {
 	if v.leave != nil {
 		v.leave(over, hungUp)

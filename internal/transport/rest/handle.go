@@ -18,7 +18,7 @@ const CountHeader = "X-C3PO-Count"
 // door is what a Caller's Route says of requests that come through here.
 const door = "rest"
 
-// A call makes a call of the service of what a request says.
+// A call asks the service for what a request asks for.
 type call func(*http.Request, c3po.Service) (any, error)
 
 // handle makes a handler of a method of the service: read takes its input from

@@ -15,8 +15,8 @@ import (
 	"github.com/c3po-dev/c3po/internal/hub"
 )
 
-// maxKeptBody is how much of a body is kept for as long as its wait takes. It is a few
-// numbers; whoever sends more is not parked.
+// maxKeptBody is how large a body may be that is kept for as long as its wait takes. A few
+// numbers are enough; a wait with more is not parked.
 const maxKeptBody = 1 << 10
 
 // parking is act for a call that waits, and that is parked when it waits long.
@@ -24,7 +24,7 @@ func (s *server) parking(run call) http.Handler {
 	plain := s.act(run)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		seen, ok := w.(*witness)
-		// Over HTTP/2, as our own clients speak with TLS, a wait has no connection of its own.
+		// Over HTTP/2, which our own clients use with TLS, requests share a connection.
 		if !ok || s.lot == nil || r.ProtoMajor != 1 || !r.ProtoAtLeast(1, 1) || r.ContentLength < 0 || r.ContentLength > maxKeptBody {
 			plain.ServeHTTP(w, r)
 			return
@@ -254,7 +254,7 @@ func (c *returned) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// SyscallConn lets the server ask who is at the other end.
+// SyscallConn is how the server learns which process is at the other end.
 func (c *returned) SyscallConn() (syscall.RawConn, error) {
 	if raw, ok := c.Conn.(syscall.Conn); ok {
 		return raw.SyscallConn()

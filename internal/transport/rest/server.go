@@ -1,6 +1,7 @@
 // Package rest serves the hub over HTTP as JSON: the routes of the API reference, and
 // POST /api/op/{name} for every operation of the table. It decides nothing; it reads
-// requests, calls the hub as the request's caller, and writes answers.
+// requests, calls the hub as the request's caller, and writes answers. Waits that take long
+// leave net/http for a Lot.
 package rest
 
 import (
