@@ -40,7 +40,7 @@ func (s *Server) receive(ctx context.Context) {
 	if lock == nil {
 		return
 	}
-	defer lock.Release()
+	defer lock.Discard()
 	sweep(filepath.Dir(s.socket))
 	_ = os.Remove(s.socket) // of a process that was killed: the lock says it is gone
 	listener, err := net.Listen("unix", s.socket)
@@ -164,9 +164,8 @@ func (s *Server) wantUnsaid() {
 }
 
 func removeRun(socket string) {
-	for _, name := range []string{socket, socket + noteSuffix, socket + lockSuffix} {
-		_ = os.Remove(name)
-	}
+	_ = os.Remove(socket)
+	_ = os.Remove(socket + noteSuffix)
 }
 
 // sweep removes what runs have left behind that were killed.
@@ -175,7 +174,7 @@ func sweep(dir string) {
 	for _, name := range locks {
 		if lock, err := paths.TryLock(name); err == nil && lock != nil {
 			removeRun(strings.TrimSuffix(name, lockSuffix))
-			_ = lock.Release()
+			lock.Discard()
 		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"runtime"
 	"syscall"
 	"time"
 
@@ -66,12 +65,11 @@ func MonitoredRun(a *console.Console, client string) (ClientRun, error) {
 	return RunOf(a, os.Getppid())
 }
 
-// outlive returns when the process of a run is gone, or ctx ends. Where nobody
-// can say whether it is, it waits to be ended.
+// outlive returns when the process of a run is gone, or ctx ends.
 func outlive(ctx context.Context, r ClientRun) {
 	tick := time.NewTicker(aliveEvery)
 	defer tick.Stop()
-	for r.Started != 0 && engine.Started(r.PID) == r.Started || runtime.GOOS == "windows" {
+	for r.Started != 0 && engine.Started(r.PID) == r.Started {
 		select {
 		case <-ctx.Done():
 			return

@@ -17,6 +17,7 @@ import (
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/client"
+	"github.com/c3po-dev/c3po/internal/host/engine"
 	"github.com/c3po-dev/c3po/internal/host/paths"
 	"github.com/c3po-dev/c3po/internal/transport/dialect"
 )
@@ -220,6 +221,8 @@ func (a *Console) unreachable(e *c3po.Error) (message, advice string) {
 		return message, "This host has joined it. Check that it runs there, and that this host has a network."
 	case err == nil && person != "":
 		return message, "You are signed in there. Check that it runs, and that this host has a network."
+	case engine.Hostable() != nil:
+		return message, "Start one elsewhere and join it from here: c3po join --help"
 	default:
 		return message, "Start one here with: c3po up"
 	}

@@ -41,6 +41,9 @@ Your own coordinator, agents and settings are not touched, and nothing is left b
 
 // playDemo runs the story, and removes everything it made however it ends.
 func playDemo(ctx context.Context, a *console.Console, out io.Writer) (err error) {
+	if err := engine.Hostable(); err != nil {
+		return err
+	}
 	if _, err := engine.Program(); err != nil {
 		return c3po.Because(err, c3po.RedisUnavailable, c3po.AsError(err).Message+", and the demo needs one").Suggest("%s", engine.HowToInstallFor("c3po demo"))
 	}

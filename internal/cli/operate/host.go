@@ -65,6 +65,9 @@ func running(ctx context.Context, a *console.Console, state string) (*paths.Coor
 // claim makes this process the coordinator of a state folder, or finds the one
 // that is.
 func claim(ctx context.Context, a *console.Console, state string) (*paths.Lock, *paths.Coordinator, error) {
+	if err := engine.Hostable(); err != nil {
+		return nil, nil, err
+	}
 	limited, cancel := context.WithTimeout(ctx, claimTime)
 	defer cancel()
 	for {

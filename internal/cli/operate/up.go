@@ -64,6 +64,9 @@ settings that you give.`,
 		Example: `  c3po up
   c3po up --foreground --listen 127.0.0.1:9000`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := engine.Hostable(); err != nil {
+				return err
+			}
 			if err := s.check(a); err != nil {
 				return err
 			}

@@ -15,3 +15,10 @@ func flock(file *os.File) (taken bool, err error) {
 	}
 	return err == nil, err
 }
+
+// Discard gives the lock up and removes its file, first: who took it in between would
+// hold the lock of a file that is gone.
+func (l *Lock) Discard() {
+	_ = os.Remove(l.file.Name())
+	_ = l.Release()
+}

@@ -1,13 +1,23 @@
 package paths
 
 import (
+	"errors"
 	"os"
 
-	"github.com/c3po-dev/c3po"
+	"golang.org/x/sys/windows"
 )
 
-// flock is for hosting, which Windows does not do.
-func flock(*os.File) (bool, error) {
-	return false, c3po.Errorf(c3po.InvalidRequest, "a coordinator cannot be hosted on Windows").
-		Suggest("Run `c3po up` on Linux, macOS or in WSL, and point C3PO_COORDINATOR_URL at it.")
+func flock(file *os.File) (taken bool, err error) {
+	err = windows.LockFileEx(windows.Handle(file.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, &windows.Overlapped{})
+	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// Discard gives the lock up and removes its file, unless somebody has taken it in
+// between: no file is removed here while it is open.
+func (l *Lock) Discard() {
+	_ = l.Release()
+	_ = os.Remove(l.file.Name())
 }

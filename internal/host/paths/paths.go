@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 
 	"github.com/c3po-dev/c3po"
 )
@@ -73,8 +74,8 @@ func (f Folders) SocketFile(name string) (string, error) {
 		return "", err
 	}
 	dir := state
-	if runtime := f.getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(runtime) {
-		dir = filepath.Join(runtime, "c3po")
+	if session := f.getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(session) {
+		dir = filepath.Join(session, "c3po")
 	}
 	if len(filepath.Join(dir, name)) > maxSocketPathBytes {
 		dir = f.shortFolder(state)
@@ -116,6 +117,9 @@ func (f Folders) base(variable string, underHome ...string) (string, error) {
 func (f Folders) temporary() string {
 	if dir := f.getenv("TMPDIR"); filepath.IsAbs(dir) && len(dir) < maxSocketPathBytes/2 {
 		return dir
+	}
+	if runtime.GOOS == "windows" {
+		return os.TempDir()
 	}
 	return "/tmp"
 }
