@@ -70,7 +70,7 @@ func transcriptOf(by hook.Dialect, session string, getenv func(string) string) s
 	if !known || !plainID.MatchString(session) {
 		return ""
 	}
-	folder := cmp.Or(getenv(place[0]), filepath.Join(getenv("HOME"), place[1]))
+	folder := cmp.Or(getenv(place[0]), filepath.Join(cmp.Or(getenv("HOME"), getenv("USERPROFILE")), place[1]))
 	found, err := filepath.Glob(filepath.Join(folder, place[2]))
 	if err != nil || len(found) != 1 {
 		return ""

@@ -29,20 +29,12 @@ func runnerPlaces(a *console.Console) (runner.Places, error) {
 	if err != nil {
 		return runner.Places{}, err
 	}
-	return runner.FindPlaces(Home(a), config, state), nil
-}
-
-func Home(a *console.Console) string {
-	if home := a.Getenv("HOME"); home != "" {
-		return home
-	}
-	home, _ := os.UserHomeDir() // the folders above were found, so it is
-	return home
+	return runner.FindPlaces(a.Home(), config, state), nil
 }
 
 // agentFile reads agents.yaml.
 func agentFile(a *console.Console, p runner.Places) (*agentfile.File, error) {
-	return agentfile.Read(agentfile.Config{Path: p.AgentFile, Home: Home(a), Clients: runner.Clients(), ACP: acp.Clients()})
+	return agentfile.Read(agentfile.Config{Path: p.AgentFile, Home: a.Home(), Clients: runner.Clients(), ACP: acp.Clients()})
 }
 
 // agentsOfHost are those of the agents.yaml where it belongs.

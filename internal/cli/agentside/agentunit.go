@@ -55,7 +55,7 @@ func agentService(a *console.Console, program string, file *agentfile.File) unit
 	s := unit.Service{
 		Name: "c3po-agents", Label: "dev.c3po.agents", Description: "c3po agents in containers",
 		Program: program, Arguments: []string{"agent", "up"},
-		Log:        filepath.Join(Home(a), "Library", "Logs", "c3po-agents.log"),
+		Log:        filepath.Join(a.Home(), "Library", "Logs", "c3po-agents.log"),
 		StopWithin: agentfile.DefaultLimits().StopGrace,
 	}
 	for _, name := range unitVariables() {

@@ -132,7 +132,7 @@ secret in it.`,
 			}
 			service := unit.Service{
 				Name: "c3po-attend", Label: "dev.c3po.attend", Description: "c3po: mail resumes closed sessions",
-				Program: program, Arguments: []string{"attend"}, Log: filepath.Join(Home(a), "Library", "Logs", "c3po-attend.log"), StopWithin: 10 * time.Second, Sessions: true,
+				Program: program, Arguments: []string{"attend"}, Log: filepath.Join(a.Home(), "Library", "Logs", "c3po-attend.log"), StopWithin: 10 * time.Second, Sessions: true,
 			}
 			for _, name := range []string{"PATH", "XDG_CONFIG_HOME", "XDG_STATE_HOME"} {
 				if value := a.Getenv(name); value != "" {

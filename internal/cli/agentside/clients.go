@@ -92,7 +92,7 @@ func ApprovalsMissing(ctx context.Context, a *console.Console, project string) [
 	}
 	for _, c := range clients.All() {
 		for _, folder := range []string{"", project} {
-			setup, err := c.Setup(clients.Place{Home: a.Getenv("HOME"), Project: folder, Getenv: a.Getenv})
+			setup, err := c.Setup(clients.Place{Home: a.Home(), Project: folder, Getenv: a.Getenv})
 			if c.Approvals && err == nil && setup.Approvals {
 				return nil
 			}

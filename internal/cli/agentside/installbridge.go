@@ -88,7 +88,7 @@ func (i *bridgeInstaller) folders(program string) []string {
 		return []string{i.dir}
 	}
 	beside := filepath.Dir(program)
-	if home := i.console.Getenv("HOME"); home != "" {
+	if home := i.console.Home(); home != "" {
 		return []string{beside, filepath.Join(home, ".local", "bin")}
 	}
 	return []string{beside}

@@ -134,7 +134,7 @@ func (i *ClaudeInstaller) footprint() (clients.Footprint, error) {
 func ClaudeFolder(a *console.Console, path ...string) string {
 	folder := a.Getenv("CLAUDE_CONFIG_DIR")
 	if folder == "" {
-		folder = filepath.Join(a.Getenv("HOME"), ".claude")
+		folder = filepath.Join(a.Home(), ".claude")
 	}
 	return filepath.Join(append([]string{folder}, path...)...)
 }
@@ -144,5 +144,5 @@ func claudeState(a *console.Console) string {
 	if folder := a.Getenv("CLAUDE_CONFIG_DIR"); folder != "" {
 		return filepath.Join(folder, ".claude.json")
 	}
-	return filepath.Join(a.Getenv("HOME"), ".claude.json")
+	return filepath.Join(a.Home(), ".claude.json")
 }

@@ -66,3 +66,13 @@ func (a *Console) ActingIfKnown() (*client.Client, error) {
 	return nil, c3po.Errorf(c3po.AgentNotFound, "no agent is called %s, as this folder is", svc.ID()).
 		Suggest("Say whose mail it is with --as; `c3po agents` lists the agents.")
 }
+
+// Home is the user's folder, in which coding agents keep their files; empty if none is
+// known. HOME counts first, also on Windows, which has a name of its own for it.
+func (a *Console) Home() string {
+	if home := a.Getenv("HOME"); home != "" {
+		return home
+	}
+	home, _ := os.UserHomeDir()
+	return home
+}

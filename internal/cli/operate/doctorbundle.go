@@ -51,7 +51,7 @@ func writeBundle(a *console.Console, cmd *cobra.Command, name string, facts doct
 		}
 		return c3po.Errorf(c3po.InvalidRequest, "cannot write %s: %w", name, err).Suggest("%s", hint)
 	}
-	mask := doctor.NewMask(a.Getenv("HOME"), secrets(a)...)
+	mask := doctor.NewMask(a.Home(), secrets(a)...)
 	if err := errors.Join(doctor.Bundle(file, facts.Now, mask, all), file.Close()); err != nil {
 		return c3po.Errorf(c3po.Internal, "cannot write %s: %w", name, err).Suggest("Check the space on its disk.")
 	}

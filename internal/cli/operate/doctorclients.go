@@ -129,7 +129,7 @@ func examineFiles(i *agentside.FileInstaller) doctor.Client {
 // projectFiles are what the files of a project say about c3po, and those that
 // hold a token where git would take it along.
 func projectFiles(a *console.Console, project string) ([]doctor.Entry, []doctor.Exposed) {
-	if same(project, a.Getenv("HOME")) {
+	if same(project, a.Home()) {
 		return nil, nil // those are the files of the user, for all projects
 	}
 	var entries []doctor.Entry

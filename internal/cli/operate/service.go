@@ -20,7 +20,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/c3po-dev/c3po"
-	"github.com/c3po-dev/c3po/internal/cli/agentside"
 	"github.com/c3po-dev/c3po/internal/cli/console"
 	"github.com/c3po-dev/c3po/internal/host/paths"
 	"github.com/c3po-dev/c3po/internal/host/unit"
@@ -56,7 +55,7 @@ func serviceManager(a *console.Console, system string) (manager, bool) {
 	case "linux":
 		config := a.Getenv("XDG_CONFIG_HOME")
 		if !filepath.IsAbs(config) {
-			config = filepath.Join(agentside.Home(a), ".config")
+			config = filepath.Join(a.Home(), ".config")
 		}
 		units, service := filepath.Join(config, "systemd", "user"), serviceName+".service"
 		systemctl := func(args ...string) []string { return append([]string{"systemctl", "--user"}, args...) }
@@ -70,7 +69,7 @@ func serviceManager(a *console.Console, system string) (manager, bool) {
 	case "darwin":
 		domain := "gui/" + strconv.Itoa(os.Getuid())
 		at := domain + "/" + serviceLabel
-		file := filepath.Join(agentside.Home(a), "Library", "LaunchAgents", serviceLabel+".plist")
+		file := filepath.Join(a.Home(), "Library", "LaunchAgents", serviceLabel+".plist")
 		return manager{
 			name: "launchd", file: file, text: unit.Service.Launchd,
 			present: []string{"launchctl", "print", domain}, isActive: []string{"launchctl", "print", at},

@@ -65,7 +65,7 @@ them.`,
 }
 
 func origin(a *console.Console) release.Origin {
-	return release.OriginOf(ownProgram(), runtime.GOOS, runtime.GOARCH, a.Getenv("HOME"), func(name string) bool {
+	return release.OriginOf(ownProgram(), runtime.GOOS, runtime.GOARCH, a.Home(), func(name string) bool {
 		_, err := os.Stat(name)
 		return err == nil
 	})
