@@ -130,6 +130,9 @@ func claudeInstaller(a *console.Console, flags InstallFlags) (*ClaudeInstaller, 
 }
 
 func (i *ClaudeInstaller) Install(ctx context.Context, out io.Writer) error {
+	if err := refuseShell("Claude Code", "claude-code"); err != nil {
+		return err
+	}
 	i.out = out
 	words := "write the plugin to " + i.Folder
 	if len(i.rooms) > 0 {

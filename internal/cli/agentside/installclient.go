@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -199,7 +200,7 @@ func NewFileInstaller(a *console.Console, c clients.Client, flags InstallFlags) 
 	if _, err := roomNames(rooms); err != nil {
 		return nil, err
 	}
-	home := a.Getenv("HOME")
+	home := a.Home()
 	if !filepath.IsAbs(home) {
 		return nil, console.BadUsage("HOME is not set", "The files of "+c.Title+" are in it.")
 	}
@@ -223,7 +224,22 @@ func NewFileInstaller(a *console.Console, c clients.Client, flags InstallFlags) 
 	return &FileInstaller{console: a, flags: flags, Plan: clients.Installer{Client: c, Place: place, Folder: filepath.Join(data, "clients")}}, nil
 }
 
+// refuseShell keeps from a client of Windows what only sh can run: each of its turns would
+// begin and end with an error.
+func refuseShell(title, client string) error {
+	if runtime.GOOS != "windows" {
+		return nil
+	}
+	return c3po.Errorf(c3po.InvalidRequest, "c3po can't be installed into %s on Windows", title).
+		Suggest("Use both in WSL, or give %s the tools only: they are served by c3po mcp --client %s", title, client)
+}
+
 func (i *FileInstaller) Install(ctx context.Context, out io.Writer) error {
+	if i.Plan.Client.Shell {
+		if err := refuseShell(i.Plan.Client.Title, i.Plan.Client.Name); err != nil {
+			return err
+		}
+	}
 	plan, err := i.Plan.PlanInstall()
 	if err != nil {
 		return err

@@ -28,6 +28,8 @@ type Client struct {
 	Approvals bool
 	// Holds says that it opens them only when the person was asked elsewhere.
 	Holds bool
+	// Shell says that its hooks are lines that a shell reads.
+	Shell bool
 	Files func(Place) ([]File, error)
 	// Setup is what the files of the client name now, ours or not.
 	Setup func(Place) (Setup, error)

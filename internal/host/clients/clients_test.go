@@ -62,7 +62,7 @@ func tree(t *testing.T, folder string) map[string]string {
 			}
 			text = string(data)
 		}
-		all[strings.TrimPrefix(name, folder)] = text
+		all[filepath.ToSlash(strings.TrimPrefix(name, folder))] = text
 		return nil
 	})
 	if err != nil {

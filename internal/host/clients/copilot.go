@@ -13,7 +13,7 @@ const copilotHookTimeoutSeconds = 5
 
 func copilot() Client {
 	return Client{
-		Name: "copilot", Title: "Copilot CLI", Program: "copilot",
+		Name: "copilot", Title: "Copilot CLI", Program: "copilot", Shell: true,
 		Approves: []string{
 			"Copilot may use the tools of c3po, and run `c3po wait --notice`, without asking you each time: a hook of c3po says so for these alone",
 			"seven hooks run `c3po hook`: at the start and the end of a session, at a prompt, before and after a tool, when a request to the model fails, at the end of a turn. They ask the c3po session process for new mail and for leases of files, and do nothing else",

@@ -23,7 +23,7 @@ const (
 
 func gemini() Client {
 	return Client{
-		Name: "gemini", Title: "Gemini CLI", Program: "gemini",
+		Name: "gemini", Title: "Gemini CLI", Program: "gemini", Shell: true,
 		Approves: []string{
 			"Gemini may use the tools of c3po without asking you each time (trust)",
 			"six hooks run `c3po hook`: at the start of a session, at a prompt, before a permission dialog, before an edit, after a tool, at the end of a turn. They ask the c3po session process for new mail and for leases of files, tell it that a dialog opens, and do nothing else",

@@ -18,7 +18,7 @@ const (
 
 func kimi() Client {
 	return Client{
-		Name: "kimi", Title: "Kimi Code", Program: "kimi",
+		Name: "kimi", Title: "Kimi Code", Program: "kimi", Shell: true,
 		Approves: []string{
 			"eight hooks run `c3po hook`: at a prompt, before an edit, after a tool, when a permission dialog opens and closes, when a turn is interrupted, at the end of a turn and of a session. They ask the c3po session process for new mail and for leases of files, tell it of dialogs, and do nothing else",
 		},
