@@ -195,6 +195,10 @@ clients-e2e: ## c3po in other real coding agents, installed by npm
 deploy-e2e: ## image, compose files, manifests, units and alert rules with the real tools
 	test/deploy/run.sh
 
+.PHONY: windows-e2e
+windows-e2e: ## the program for Windows in Wine, beside a coordinator on Linux; as root
+	test/windows/run.sh
+
 .PHONY: manifests
 manifests: ## deploy/kubernetes, written from the Helm chart; a test fails until they are current
 	cd test/deploy/manifests && $(GO) test -count=1 -run TestThePlainManifests . -update
