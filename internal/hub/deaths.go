@@ -77,7 +77,7 @@ const (
 )
 
 // takeUp watches the processes of agents that are online already: the coordinator that
-// did so may be the one before this.
+// did so may be the one before this. What has ended since nobody looked is over.
 func (h *Hub) takeUp(ctx context.Context) {
 	for pause := node.MinRetry; ; pause = min(2*pause, node.MaxRetry) {
 		err := h.takeUpSpaces(ctx)
@@ -110,14 +110,28 @@ func (h *Hub) takeUpSpaces(ctx context.Context) error {
 				return err
 			}
 			for _, r := range records {
-				if r.Online {
-					h.entered(space, r.ID, r.Run)
-					h.watchDeclared(space, r)
+				if !r.Online {
+					continue
 				}
+				if h.endedUnseen(r) {
+					if _, err := h.ProcessEnded(ctx, space, r.ID, r.Run); err != nil {
+						return err
+					}
+					continue
+				}
+				h.entered(space, r.ID, r.Run)
+				h.watchDeclared(space, r)
 			}
 		}
 	}
 	return nil
+}
+
+// endedUnseen says that the process of a run was on this host, and is no longer there. Of
+// one that was never seen here nobody can say that.
+func (h *Hub) endedUnseen(r store.Record) bool {
+	process, ok := c3po.ParseProcessRun(r.Run)
+	return ok && process.Host == h.host && r.Sighted && !h.sees(r.Run)
 }
 
 // watchDeclared has the process that an agent names looked at.

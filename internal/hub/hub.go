@@ -38,6 +38,7 @@ type Config struct {
 	TellsStalls bool
 	Auth        string                                              // what callers must show, if that is worth a word
 	Entered     func(space c3po.Space, id c3po.AgentID, run string) // called for each run that is given an id here; may be nil
+	Sees        func(run string) bool                               // says that the process of a run is on this host; nobody is seen if nil
 	// Host names the coordinator's own machine, whose processes it sees; empty if it sees
 	// no processes.
 	Host string
@@ -78,6 +79,7 @@ type Hub struct {
 	log       *slog.Logger
 	meter     Meter
 	entered   func(c3po.Space, c3po.AgentID, string)
+	sees      func(run string) bool
 	declared  func(c3po.Space, c3po.AgentID, string, int, int64)
 	holders   func(store.Record) []string
 	proved    func(context.Context, c3po.Caller, c3po.Act, func(context.Context, *c3po.Act) error) (context.Context, error)
@@ -111,6 +113,9 @@ func New(c Config) *Hub {
 	}
 	if c.Meter == nil {
 		c.Meter = unmetered{}
+	}
+	if c.Sees == nil {
+		c.Sees = func(string) bool { return false }
 	}
 	if c.Entered == nil {
 		c.Entered = func(c3po.Space, c3po.AgentID, string) {}
@@ -152,6 +157,7 @@ func New(c Config) *Hub {
 		log:      c.Log,
 		meter:    c.Meter,
 		entered:  c.Entered,
+		sees:     c.Sees,
 		declared: c.Declared,
 		holders:  c.Holders,
 		proved:   c.Proved,

@@ -113,7 +113,7 @@ func (me *identity) register(ctx context.Context, explicit bool, profile store.P
 		return store.Registration{}, err
 	}
 	registration, err := me.hub.store.Register(ctx, me.space, store.RegisterStep{
-		Want: me.caller.ID, Run: me.caller.Run, Session: me.caller.Session, Epoch: me.caller.Epoch,
+		Want: me.caller.ID, Run: me.caller.Run, Sighted: me.hub.sees(me.caller.Run), Session: me.caller.Session, Epoch: me.caller.Epoch,
 		Explicit: explicit, Profile: profile, Agents: me.caller.Agents, Remote: me.caller.Remote,
 	})
 	settle(err == nil && registration.Record.RegisteredAt.Equal(registration.Now))

@@ -147,7 +147,7 @@ func Run(ctx context.Context, cfg Config, ready func(addr string)) error {
 	}
 	h := hub.New(hub.Config{
 		Store: redis, Limits: cfg.Limits, Node: node, Version: cfg.Version, Commit: cfg.Commit, Features: c3po.Features(),
-		Auth: authWord(cfg.Auth), Meter: counts, Entered: watcher.Watch, Host: watcher.Host, Declared: watcher.Declare, Watches: watcher.Watches, Stopped: cfg.Stopped, Notifier: notifier, TellsStalls: cfg.Notify.Stalls, Log: cfg.Log,
+		Auth: authWord(cfg.Auth), Meter: counts, Entered: watcher.Watch, Sees: watcher.Sees, Host: watcher.Host, Declared: watcher.Declare, Watches: watcher.Watches, Stopped: cfg.Stopped, Notifier: notifier, TellsStalls: cfg.Notify.Stalls, Log: cfg.Log,
 		Holders: here.holders, Proved: keeper.Prove, Notary: keeper, Acted: keeper.Acted, Ended: export.ended(),
 	})
 	watcher.Ended = func(ctx context.Context, run liveness.Run) error {

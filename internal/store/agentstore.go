@@ -15,6 +15,7 @@ type Record struct {
 	Run          string // what holds the id; empty for the one anonymous run
 	Session      string
 	Remote       string // the account by which the coordinator acts for an agent of another system; empty for all others
+	Sighted      bool   // a coordinator on its host has seen the process of the run
 	Epoch        int64
 	Seen         time.Time
 	Attached     bool              // a live node holds a connection or wait of it
@@ -75,6 +76,8 @@ type RegisterStep struct {
 	Want    c3po.AgentID
 	Run     string
 	Session string
+	// Sighted says that the caller's process was seen on this host. The run stays sighted.
+	Sighted bool
 	Epoch   int64
 	// Explicit is a call of register_agent: it may start over after SUPERSEDED,
 	// and what its Profile says replaces what is stored. A field that is zero says

@@ -63,6 +63,12 @@ func New(cfg Config) *Watcher {
 	return &Watcher{Config: cfg, runs: map[Run]c3po.ProcessRun{}}
 }
 
+// Sees says that a run is a process of this host that is alive.
+func (w *Watcher) Sees(name string) bool {
+	process, ok := c3po.ParseProcessRun(name)
+	return ok && process.Host == w.Host && w.Started(process.PID) == process.Start
+}
+
 // Watch keeps an eye on a run, if it is a process of this host that is alive.
 func (w *Watcher) Watch(space c3po.Space, agent c3po.AgentID, name string) {
 	process, ok := c3po.ParseProcessRun(name)

@@ -81,7 +81,7 @@ func (s *Store) registerAmong(ctx context.Context, space c3po.Space, step store.
 func (s *Store) register(ctx context.Context, space c3po.Space, step store.RegisterStep, candidates []c3po.AgentID, all int, whatever bool) (store.Registration, string, error) {
 	k := keysOf(space)
 	given := with{
-		"run": step.Run, "session": step.Session, "epoch": step.Epoch, "explicit": step.Explicit, "client": step.Profile.Client,
+		"run": step.Run, "sighted": step.Sighted, "session": step.Session, "epoch": step.Epoch, "explicit": step.Explicit, "client": step.Profile.Client,
 		"all": all, "full_store": false, "whatever": whatever, "remote": step.Remote, "fields": profileFields(step.Profile),
 	}
 	var rows []with
@@ -188,6 +188,7 @@ func record(id c3po.AgentID, card rueidis.RedisMessage) store.Record {
 		RegisteredAt: instant(atoi(fields["registered"])),
 		RegSeq:       atoi(fields["order"]),
 		Run:          fields["run"],
+		Sighted:      fields["run"] != "" && fields["sighted"] == fields["run"],
 		Remote:       fields["remote"],
 		Session:      fields["session"],
 		Epoch:        atoi(fields["epoch"]),

@@ -15,6 +15,7 @@ func (d *comparison) register(a *comparedSpace) {
 		Want:     draw(d, "want", []c3po.AgentID{"a", "h/a"}),
 		Run:      draw(d, "run", runs()),
 		Session:  draw(d, "session", []string{"", "s1", "s2"}),
+		Sighted:  draw(d, "sighted", []bool{false, true}),
 		Epoch:    draw(d, "epoch", []int64{0, 0, 0, 1, 2}),
 		Explicit: d.oneIn(3, "explicit"),
 		Profile: store.Profile{

@@ -15,6 +15,7 @@ type agent struct {
 	registeredAt time.Time
 	regSeq       int64
 	run          string
+	sighted      string // the last run that was
 	session      string
 	remote       string // the account of an agent of another system
 	epoch        int64
@@ -81,7 +82,7 @@ func (sp *space) record(id c3po.AgentID, now time.Time) store.Record {
 		return store.Record{ID: id}
 	}
 	r := store.Record{
-		ID: a.id, RegisteredAt: a.registeredAt, RegSeq: a.regSeq, Run: a.run, Session: a.session, Remote: a.remote, Epoch: a.epoch,
+		ID: a.id, RegisteredAt: a.registeredAt, RegSeq: a.regSeq, Run: a.run, Sighted: a.run != "" && a.sighted == a.run, Session: a.session, Remote: a.remote, Epoch: a.epoch,
 		Seen: a.seen, Died: a.diedAt, Left: !a.goneAt.IsZero(), Attached: sp.attached(a, now), Online: sp.online(a, now), Profile: copyOfProfile(a.profile),
 		Availability: a.availability, CurrentTask: a.task, Paused: sp.pausedWhy(id), Rooms: sp.roomsOf(id),
 		Former: slices.Clone(a.former), Gone: !a.goneAt.IsZero() && !a.cut, OutOfQuota: a.outOfQuota(now),
@@ -142,6 +143,9 @@ func (m *Model) Register(_ context.Context, name c3po.Space, step store.Register
 	}
 	if step.Run != "" {
 		sp.remember(a, step.Session)
+		if step.Sighted {
+			a.sighted = step.Run
+		}
 	}
 	if created || step.Explicit {
 		a.profile = merged(a.profile, copyOfProfile(step.Profile))

@@ -2,7 +2,7 @@
 --
 -- KEYS  meta:hash agents:zset names:zset seen:zset sessions:hash nodes:hash attached:zset events:stream heard:zset
 --       retired:zset owed:zset roles:zset renamed editors:hash candidates[agent:hash inbox:zset]
--- ARGV  now:clock channel run session epoch:number explicit:flag online_window:number max_events client all:number
+-- ARGV  now:clock channel run sighted:flag session epoch:number explicit:flag online_window:number max_events client all:number
 --       full_store:flag whatever:flag remote fields[field value] candidates[id]
 -- USES  edits
 -- The candidates are some of all possible ones, in order; fields are what the profile
@@ -116,6 +116,7 @@ elseif changed then
   redis.call('HDEL', agent, 'pid', 'pid_start', 'heartbeat', 'availability', 'task', 'quota_until', 'quota')
   if holds ~= '' then redis.call('HSET', agent, 'ousted', with_ousted(redis.call('HGET', agent, 'ousted'), holds)) end
 end
+if sighted and run ~= '' then redis.call('HSET', agent, 'sighted', run) end
 -- Of a closed session its host is attached, until the agent is heard of again.
 if node ~= '' and (changed or not is_attached(node, nodes, now) or redis.call('HEXISTS', agent, 'gone') == 1) then
   redis.call('ZREM', attached, node .. ' ' .. name)
