@@ -135,7 +135,7 @@ func (w *walk) start() {
 	})
 	w.change(func() {
 		w.witness.term, w.settled, w.grace = term, time.Now(), maxLagAfterOutage
-		w.unseen, w.quiet = false, w.off
+		w.quiet = w.off
 	})
 	w.term, w.at, w.plan, w.stopped, w.dead = term, "", false, false, false
 	term.idle()
@@ -276,6 +276,7 @@ func (w *walk) step(m move) {
 	w.note("> %s", m.name)
 	w.untold()
 	m.make()
+	w.heard()
 	w.becomesShown()
 	faultrig.Pass(w.t.Context(), time.Duration(w.rand.IntN(500))*time.Millisecond)
 }
@@ -321,4 +322,17 @@ func (w *walk) becomesShown() {
 	if !w.unseen && !(w.quiet && w.off) {
 		w.areTrue()
 	}
+}
+
+// heard ends what nobody could be told: the session can speak to its coordinator. One that is
+// resumed while that is away, and stopped or switched off, cannot yet.
+func (w *walk) heard() {
+	if w.dead || w.stopped || w.down || w.frozen || w.off {
+		return
+	}
+	w.change(func() {
+		if w.unseen {
+			w.unseen, w.settled, w.grace = false, time.Now(), maxLagAfterOutage
+		}
+	})
 }

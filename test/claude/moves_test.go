@@ -184,7 +184,7 @@ func (w *walk) switchOff(off bool) {
 func (w *walk) killed() {
 	kill(w.t, w.term.pid)
 	away := w.down || w.frozen
-	w.change(func() { w.unseen = away })
+	w.change(func() { w.unseen = w.unseen || away })
 	w.letGo()
 	w.dead, w.stopped = true, false
 }
