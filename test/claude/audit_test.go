@@ -276,7 +276,7 @@ func (w *walk) step(m move) {
 	w.note("> %s", m.name)
 	w.untold()
 	m.make()
-	w.heard()
+	w.speaks()
 	w.becomesShown()
 	faultrig.Pass(w.t.Context(), time.Duration(w.rand.IntN(500))*time.Millisecond)
 }
@@ -324,9 +324,9 @@ func (w *walk) becomesShown() {
 	}
 }
 
-// heard ends what nobody could be told: the session can speak to its coordinator. One that is
+// speaks ends what nobody could be told: the session can speak to its coordinator. One that is
 // resumed while that is away, and stopped or switched off, cannot yet.
-func (w *walk) heard() {
+func (w *walk) speaks() {
 	if w.dead || w.stopped || w.down || w.frozen || w.off {
 		return
 	}
