@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What a person installs, on a bare Debian: test/package/run.sh
-# Two builds of one commit are the same, in a clone and in a tree without git. The deb, made from the lines of
-# .goreleaser.yaml, is installed into a Debian 12 and removed again; then the README is
+# Two builds of one commit are the same, in a clone and in a tree without git. The deb and the rpm, made
+# from the lines of .goreleaser.yaml, are installed into a Debian 12 and removed again; then the README is
 # followed there from nothing to an answer, in a network that has nothing but loopback.
 # Everything is linux on this processor; make release-check is for all targets. With C3PO_DIST
 # it tries what goreleaser has made there. What is missing is a failure where CI=true.
@@ -13,7 +13,7 @@ give_up() {
 	[ "${CI:-}" != true ] || exit 1
 	exit 0
 }
-for tool in mmdebstrap dpkg-deb systemd-analyze unshare ip git tar openssl gpg; do
+for tool in mmdebstrap dpkg-deb rpm systemd-analyze unshare ip git tar openssl gpg; do
 	command -v "$tool" >/dev/null || give_up "$tool is not installed"
 done
 [ "$(id -u)" -eq 0 ] || give_up "only root can make a Debian"
@@ -44,7 +44,7 @@ arch=$(go env GOARCH)
 release=$work/release
 mkdir "$release"
 if [ -n "${C3PO_DIST:-}" ]; then
-	cp "$C3PO_DIST/c3po-linux-$arch.tar.gz" "$C3PO_DIST/c3po-linux-$arch.deb" "$C3PO_DIST/checksums.txt" install.sh "$release"
+	cp "$C3PO_DIST/c3po-linux-$arch.tar.gz" "$C3PO_DIST/c3po-linux-$arch".{deb,rpm} "$C3PO_DIST/checksums.txt" install.sh "$release"
 	tar -xzf "$release/c3po-linux-$arch.tar.gz" -C "$work" c3po
 	version=$("$work/c3po" version | cut -d ' ' -f 2)
 	said "what goreleaser made is taken: $version"
@@ -62,11 +62,11 @@ else
 	cmp "$work/one/bin/c3po" "$work/another/place/bin/c3po" || fail "two builds of one commit differ"
 	said "two builds, in a clone and in a tree without git, are the same: $(sha256sum "$work/one/bin/c3po" | cut -c 1-16)"
 	make -s share
-	(cd test/package/deb && go build -o "$work/deb" .)
-	"$work/deb" .goreleaser.yaml "$work/one/bin/c3po" "$version" "$release/c3po-linux-$arch.deb"
+	(cd test/package/pack && go build -o "$work/pack" .)
+	for format in deb rpm; do "$work/pack" .goreleaser.yaml "$work/one/bin/c3po" "$version" "$release/c3po-linux-$arch.$format"; done
 	tar -czf "$release/c3po-linux-$arch.tar.gz" -C "$work/one/bin" c3po -C "$PWD" LICENSE README.md
 	cp install.sh "$release"
-	(cd "$release" && sha256sum -- *.tar.gz *.deb install.sh >checksums.txt)
+	(cd "$release" && sha256sum -- *.tar.gz *.deb *.rpm install.sh >checksums.txt)
 	said "the deb: $(du -k "$release/c3po-linux-$arch.deb" | cut -f 1) KiB"
 fi
 test/package/sign.sh "$release" "$version" "$work/trust.pem"
@@ -75,10 +75,11 @@ test/package/sign.sh "$release" "$version" "$work/trust.pem"
 wait "$bootstrap" || { cat "$work/debian.log" >&2; fail "no Debian could be made"; }
 bootstrap=
 said "a Debian $(cat "$root/etc/debian_version") with $packages"
-inside() {
-	unshare --mount sh -c 'mount -t proc proc "$1/proc" && exec chroot "$@"' sh "$root" \
-		env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive "$@"
+within() { # within ROOT COMMAND…
+	unshare --mount sh -c 'mount -t proc proc "$1/proc" && exec chroot "$@"' sh "$1" \
+		env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive "${@:2}"
 }
+inside() { within "$root" "$@"; }
 # Nothing is there to start services.
 printf '#!/bin/sh\nexit 101\n' >"$root/usr/sbin/policy-rc.d"
 chmod 755 "$root/usr/sbin/policy-rc.d"
@@ -108,7 +109,30 @@ left=$(find "$root/usr" "$root/etc" "$root/var/lib/dpkg/info" -name '*c3po*')
 [ -z "$left" ] || fail "removed, it leaves $left"
 said "the deb is installed, complete, its units right, and gone when removed"
 
-# 4. The same from an apt repository, with a key of its own. What is not built here has the
+# 4. The rpm, by rpm itself, into a copy of that Debian: no system of its kind can be had.
+cp -a "$root" "$work/other"
+rpms() { # Debian's rpm keeps its list elsewhere, and refuses to install unless forced
+	rpm --define '_dbpath /var/lib/rpm' --force-debian --root "$work/other" "$@" >"$work/rpm.log" 2>&1 || { cat "$work/rpm.log" >&2; fail "rpm $*"; }
+}
+rpms --nodeps --install "$release/c3po-linux-$arch.rpm"
+[ "$(within "$work/other" c3po version | cut -d ' ' -f 2)" = "$version" ] || fail "of the rpm c3po version says $(within "$work/other" c3po version)"
+rpms --nodeps --verify c3po
+rpms --query --recommends c3po
+grep '(redis or valkey)' "$work/rpm.log" >/dev/null || fail "the rpm does not recommend Redis"
+for file in usr/lib/systemd/system/c3po.service usr/share/man/man1/c3po-send.1.gz usr/share/zsh/site-functions/_c3po; do
+	[ -s "$work/other/$file" ] || fail "/$file of the rpm is not there, or empty"
+done
+within "$work/other" c3po upgrade | grep 'sudo dnf install' >/dev/null || fail "c3po upgrade does not know that it came as an rpm"
+echo '# mine' >>"$work/other/etc/c3po/environment"
+rpms --nodeps --upgrade --replacepkgs "$release/c3po-linux-$arch.rpm"
+grep '^# mine$' "$work/other/etc/c3po/environment" >/dev/null || fail "an upgrade of the rpm has overwritten /etc/c3po/environment"
+rpms --erase c3po
+left=$(find "$work/other/usr" "$work/other/etc" -name '*c3po*' ! -path '*/etc/c3po') # there the file that was changed is kept
+[ -z "$left" ] || fail "the rpm, removed, leaves $left"
+rm -rf --one-file-system "$work/other"
+said "the rpm is installed, verified, and gone when removed"
+
+# 5. The same from an apt repository, with a key of its own. What is not built here has the
 # hash of nothing.
 mkdir "$work/described"
 cp "$release/c3po-linux-$arch.deb" "$release/checksums.txt" "$work/described"
@@ -134,7 +158,7 @@ rm -rf "$root"/var/lib/apt/lists/*srv_apt*
 if inside apt-get update -qq $only >"$work/apt.log" 2>&1 && ! grep -E '^[WE]:' "$work/apt.log" >/dev/null; then fail "apt takes a repository that somebody has changed"; fi
 said "apt installs from the repository, and refuses it changed; Scoop, winget and Nix have their files"
 
-# 5. The README, and how a release is verified.
+# 6. The README, and how a release is verified.
 go test -c -o "$work/quickstart.test" ./test/quickstart
 export C3PO_QUICKSTART_ROOT=$root C3PO_QUICKSTART_RELEASE=$release C3PO_QUICKSTART_TRUST=$work/trust.pem C3PO_QUICKSTART_VERSION=$version
 cd test/quickstart

@@ -1,9 +1,9 @@
-// Command deb makes the Debian package of a release from the lines of
-// .goreleaser.yaml, with the loader of goreleaser and the library it packs with:
+// Command pack makes a package of a release from the lines of .goreleaser.yaml, with
+// the loader of goreleaser and the library it packs with:
 //
-//	deb .goreleaser.yaml bin/c3po VERSION FILE
+//	pack .goreleaser.yaml bin/c3po VERSION FILE
 //
-// goreleaser itself takes minutes to build, so that make release-check is the one
+// FILE ends with .deb or .rpm. goreleaser itself takes minutes to build, so that make release-check is the one
 // to try all targets; this is for every change.
 package main
 
@@ -12,19 +12,21 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"time"
 
 	"github.com/goreleaser/goreleaser/v2/pkg/config"
 	"github.com/goreleaser/nfpm/v2"
-	"github.com/goreleaser/nfpm/v2/deb"
+	_ "github.com/goreleaser/nfpm/v2/deb"
 	"github.com/goreleaser/nfpm/v2/files"
+	_ "github.com/goreleaser/nfpm/v2/rpm"
 )
 
 func main() {
 	if err := pack(os.Args[1:]); err != nil {
-		fmt.Fprintln(os.Stderr, "deb:", err)
+		fmt.Fprintln(os.Stderr, "pack:", err)
 		os.Exit(1)
 	}
 }
@@ -40,11 +42,16 @@ func pack(args []string) error {
 	if len(project.NFPMs) != 1 {
 		return fmt.Errorf("%s has %d packages, one is expected", args[0], len(project.NFPMs))
 	}
-	info, err := describe(project.NFPMs[0], args[1], args[2])
+	format := strings.TrimPrefix(filepath.Ext(args[3]), ".")
+	packager, err := nfpm.Get(format)
 	if err != nil {
 		return err
 	}
-	if err := nfpm.PrepareForPackager(info, "deb"); err != nil {
+	info, err := describe(project.NFPMs[0], format, args[1], args[2])
+	if err != nil {
+		return err
+	}
+	if err := nfpm.PrepareForPackager(info, format); err != nil {
 		return err
 	}
 	file, err := os.Create(args[3])
@@ -52,11 +59,11 @@ func pack(args []string) error {
 		return err
 	}
 	defer file.Close()
-	return errors.Join(deb.Default.Package(info, file), file.Close())
+	return errors.Join(packager.Package(info, file), file.Close())
 }
 
 // describe says of a package to the library what goreleaser says of it.
-func describe(p config.NFPM, program, version string) (*nfpm.Info, error) {
+func describe(p config.NFPM, format, program, version string) (*nfpm.Info, error) {
 	contents := files.Contents{{Source: program, Destination: "/usr/bin/c3po", FileInfo: &files.ContentFileInfo{Mode: 0o755}}}
 	for _, c := range p.Contents {
 		if strings.Contains(c.Source+c.Destination, "{{") {
@@ -68,7 +75,7 @@ func describe(p config.NFPM, program, version string) (*nfpm.Info, error) {
 		Name: "c3po", Arch: runtime.GOARCH, Platform: "linux", Version: version, Section: p.Section, Maintainer: p.Maintainer, Description: p.Description,
 		Vendor: p.Vendor, Homepage: p.Homepage, License: p.License, MTime: time.Unix(0, 0),
 		Overridables: nfpm.Overridables{
-			Recommends: p.Overrides["deb"].Recommends, Contents: contents,
+			Recommends: p.Overrides[format].Recommends, Contents: contents,
 			Scripts: nfpm.Scripts{PreInstall: p.Scripts.PreInstall, PostInstall: p.Scripts.PostInstall, PreRemove: p.Scripts.PreRemove, PostRemove: p.Scripts.PostRemove},
 		},
 	}), nil
