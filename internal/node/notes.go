@@ -36,6 +36,9 @@ type Notes struct {
 
 	mu        sync.Mutex
 	unwritten map[c3po.Space]*unwritten
+	// flown are the notes of the last flush. Who reads the store while they are written, or
+	// has just done so, does not find them there.
+	flown map[c3po.Space]*unwritten
 	// given is what each reader was handed and the store may not know yet, so
 	// that its next wait is not answered with the same message.
 	given map[readerKey]*givenMail
@@ -91,13 +94,16 @@ func (n *Notes) AddSeen(space c3po.Space, id c3po.AgentID) {
 	n.of(space).seen[id] = struct{}{}
 }
 
-// TimesServed says how often a message was handed out since the last flush,
-// and whether this reader is remembered to have it.
+// TimesServed says how often a message was handed out since the last flush, and whether
+// this reader is remembered to have it, or somebody was handed it by a note on its way.
 func (n *Notes) TimesServed(space c3po.Space, note store.ServedNote) (times int, again bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if u := n.unwritten[space]; u != nil {
 		times = u.times[note.ID]
+	}
+	if u := n.flown[space]; u != nil && u.times[note.ID] > 0 {
+		return times, true
 	}
 	g := n.given[keyOf(space, note)]
 	return times, g != nil && g.holds(note.ID)
@@ -163,8 +169,8 @@ func (n *Notes) of(space c3po.Space) *unwritten {
 }
 
 // Flush writes down what has gathered. What is on its way is counted neither
-// here nor there for that moment: less than the truth, never more. The last flush
-// also says when everybody last called.
+// here nor there for that moment: less than the truth, never more; that it was handed out
+// is known. The last flush also says when everybody last called.
 func (n *Notes) Flush(ctx context.Context, last bool) {
 	late := n.calls.takeDue(time.Now(), last)
 	n.mu.Lock()
@@ -172,7 +178,7 @@ func (n *Notes) Flush(ctx context.Context, last bool) {
 		n.of(key.space).late[key.id] = at
 	}
 	taken := n.unwritten
-	n.unwritten = map[c3po.Space]*unwritten{}
+	n.unwritten, n.flown = map[c3po.Space]*unwritten{}, taken
 	n.mu.Unlock()
 	type part struct {
 		space c3po.Space
