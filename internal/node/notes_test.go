@@ -10,7 +10,7 @@ import (
 	"github.com/c3po-dev/c3po/internal/store"
 )
 
-// slowNotes is a store that takes notes when it is told to.
+// slowNotes is a store that writes no note until take is closed.
 type slowNotes struct {
 	store.Store
 	take chan struct{}

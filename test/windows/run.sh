@@ -32,7 +32,7 @@ if [ -z "${C3PO_WINE_WORK:-}" ]; then
 	if [ ! -x "$wine/usr/lib/wine/wine64" ]; then
 		mmdebstrap --quiet --variant=apt --aptopt='APT::Install-Recommends "false"' --include=wine64 trixie "$wine" "$(.ci/mirror)" || give_up "Wine could not be had"
 	fi
-	said "$(cat "$wine/etc/debian_version" | sed 's/^/Wine of Debian /')"
+	said "Wine of Debian $(cat "$wine/etc/debian_version")"
 	mkdir -p "$work/tests"
 	go build -o "$work/c3po" ./cmd/c3po
 	GOOS=windows go build -o "$work/c3po.exe" ./cmd/c3po
@@ -50,9 +50,9 @@ ip link set lo up
 mount -t proc proc /proc
 mount -t proc proc "$wine/proc"
 mount --bind /dev "$wine/dev"
-mkdir -p "$wine/repository" "$wine/work" "$wine/root"
+mkdir -p "$wine/repository" "$wine/built" "$wine/root"
 mount --bind . "$wine/repository"
-mount --bind "$work" "$wine/work"
+mount --bind "$work" "$wine/built"
 echo '127.0.0.1 localhost' >"$wine/etc/hosts"
 rm -rf "$wine/root/prefix"
 mkdir "$wine/root/prefix"
@@ -73,7 +73,7 @@ in_wine / wineboot -i >/dev/null 2>&1 || true # it looks for a 32-bit half that 
 lacking='TestALinkInPlaceOfAFolderIsRefused|TestAFolderOpenToOthersIsClosed|TestAProjectIsOffUntilItIsSwitchedOnAgain|TestTheNoteOfACoordinatorComesAndGoes|TestAFileKeepsItsRightsAndTheLinkToIt|Repository|TestEveryFormOfARemote'
 for test in "$work"/tests/*.exe; do
 	name=$(basename "$test" .test.exe)
-	in_wine "/repository/${name//-//}" "/work/tests/$name.test.exe" -test.timeout 200s -test.skip "$lacking" >"$work/test.log" 2>&1 ||
+	in_wine "/repository/${name//-//}" "/built/tests/$name.test.exe" -test.timeout 200s -test.skip "$lacking" >"$work/test.log" 2>&1 ||
 		{ tail -n 60 "$work/test.log"; fail "$name"; }
 	said "passes: $name"
 done
@@ -84,7 +84,7 @@ mkdir -p "$HOME"
 trap '"$work/c3po" down >/dev/null 2>&1 || true' EXIT
 project=/root/prefix/drive_c/project
 mkdir -p "$wine$project"
-c3po() { in_wine "$project" /work/c3po.exe "$@" 2>&1 | sed -u 's/\r$//'; }
+c3po() { in_wine "$project" /built/c3po.exe "$@" 2>&1 | sed -u 's/\r$//'; }
 has() { # has NAME PATTERN COMMAND…: what it says holds the pattern
 	local name=$1 pattern=$2 out
 	shift 2

@@ -68,7 +68,7 @@ func (a *Console) ActingIfKnown() (*client.Client, error) {
 }
 
 // Home is the user's folder, in which coding agents keep their files; empty if none is
-// known. HOME counts first, also on Windows, which has a name of its own for it.
+// known. HOME comes first, even on Windows, where another variable usually names it.
 func (a *Console) Home() string {
 	if home := a.Getenv("HOME"); home != "" {
 		return home

@@ -65,14 +65,19 @@ func New(cfg Config) *Watcher {
 
 // Sees says that a run is a process of this host that is alive.
 func (w *Watcher) Sees(name string) bool {
+	process, ok := w.ofThisHost(name)
+	return ok && w.Started(process.PID) == process.Start
+}
+
+func (w *Watcher) ofThisHost(name string) (c3po.ProcessRun, bool) {
 	process, ok := c3po.ParseProcessRun(name)
-	return ok && process.Host == w.Host && w.Started(process.PID) == process.Start
+	return process, ok && process.Host == w.Host
 }
 
 // Watch keeps an eye on a run, if it is a process of this host that is alive.
 func (w *Watcher) Watch(space c3po.Space, agent c3po.AgentID, name string) {
-	process, ok := c3po.ParseProcessRun(name)
-	if !ok || process.Host != w.Host {
+	process, ok := w.ofThisHost(name)
+	if !ok {
 		return
 	}
 	run := Run{Space: space, Agent: agent, Name: name}

@@ -3,8 +3,8 @@
 //
 //	pack .goreleaser.yaml bin/c3po VERSION FILE
 //
-// FILE ends with .deb or .rpm. goreleaser itself takes minutes to build, so that make release-check is the one
-// to try all targets; this is for every change.
+// FILE ends with .deb or .rpm. goreleaser itself takes minutes to build, so that make
+// release-check is the one to try all targets; this is for every change.
 package main
 
 import (
