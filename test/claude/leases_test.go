@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/host/paths"
 	"github.com/c3po-dev/c3po/internal/testkit/faultrig"
@@ -95,7 +97,7 @@ func TestWithoutAConflictALeaseAddsNothingToWhatTheModelReads(t *testing.T) {
 	w := newTestCoordinator(t)
 	a := w.host("pi").agent("api", nil)
 	checkout := a.repository()
-	sizes := map[bool]int{}
+	sizes, texts := map[bool]int{}, map[bool]string{}
 	for _, on := range []bool{false, true} {
 		if on {
 			leasesOn(t, checkout)
@@ -105,6 +107,7 @@ func TestWithoutAConflictALeaseAddsNothingToWhatTheModelReads(t *testing.T) {
 		a.print("write them all", "--allowedTools", "Write")
 		for _, r := range a.model.Seen()[before:] {
 			sizes[on] += r.Bytes
+			texts[on] += fmt.Sprintf("%d bytes\n%s\n", r.Bytes, r.All())
 		}
 		for n := 1; n <= 5; n++ {
 			if a.wrote(n) != "mine" {
@@ -114,7 +117,7 @@ func TestWithoutAConflictALeaseAddsNothingToWhatTheModelReads(t *testing.T) {
 		}
 	}
 	if sizes[true] != sizes[false] {
-		t.Errorf("with leases the model reads %d bytes, without %d", sizes[true], sizes[false])
+		t.Errorf("with leases the model reads %d bytes, without %d:\n%s", sizes[true], sizes[false], cmp.Diff(texts[false], texts[true]))
 	}
 }
 

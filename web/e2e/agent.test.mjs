@@ -2,7 +2,7 @@
 // what it said last.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { launch, open, view, violations } from "./browser.mjs";
+import { launch, open, settled, view, violations } from "./browser.mjs";
 import { fill, settings } from "./realistic.mjs";
 import { Rig } from "./rig.mjs";
 
@@ -64,6 +64,7 @@ describe("an agent's page", () => {
     ];
     for (const [route, place] of places) {
       await view(page, rig, ...route);
+      await settled(page); // what was kept of the list is drawn first, and may move once
       await place.locator('a[href^="#/agents/"]').first().click();
       await page.locator(".view-agent").waitFor();
     }
