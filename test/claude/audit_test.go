@@ -22,7 +22,7 @@ import (
 
 // A truth audit: sessions of the real Claude Code go through walks of chance, and
 // all the while what is shown of them is compared with what they really do. At the
-// end no message may be left. C3PO_TORTURE=1 makes 60 walks of it.
+// end no message may be left. C3PO_TORTURE=1 makes 60 walks of it, a night twice as many.
 //
 // Claims: C13, A2
 func TestNoStateThatIsShownIsFalseAndNoMailIsStranded(t *testing.T) {
@@ -31,6 +31,9 @@ func TestNoStateThatIsShownIsFalseAndNoMailIsStranded(t *testing.T) {
 	var mu sync.Mutex
 	var lag, served time.Duration
 	walks, steps := faultrig.Size(8, 60), faultrig.Size(9, 16)
+	if faultrig.Night() {
+		walks *= 2
+	}
 	t.Run("walks", func(t *testing.T) {
 		for i := range walks {
 			t.Run(strconv.Itoa(i), func(t *testing.T) {
