@@ -225,8 +225,8 @@ fuzz: ## every fuzz target for FUZZTIME each
 torture: ## everything of testdata/matrix.txt at full size, or ROWS=B,C of it, ending in one table
 	C3PO_SEED=$(SEED) C3PO_TORTURE=1 CHECKS=2000 FUZZTIME=10s $(GO) run ./internal/testkit/faultrig/table -rows '$(ROWS)'
 
-# What grows with the time that it is given; the other rows are the same in an hour as
-# in a night.
+# The rows that C3PO_NIGHT, CHECKS or FUZZTIME make longer: the others would be those
+# of torture once more.
 torture-long: ROWS = A1,A3,C1,C3,C4,E2,H3
 torture-long: CHECKS = 20000
 torture-long: FUZZTIME = 5m
