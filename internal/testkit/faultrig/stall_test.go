@@ -21,12 +21,13 @@ import (
 // stalledBody sends all of a body but its last bytes, and then nothing.
 func stalledBody(path string, stalled *atomic.Int64) func(context.Context, int, net.Conn) error {
 	const length = 2<<20 - 64
+	most := append([]byte(`{"code":"`), bytes.Repeat([]byte("x"), length-64)...)
 	return func(ctx context.Context, _ int, conn net.Conn) error {
 		_, err := fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: localhost\r\nX-Agent-ID: stall\r\nAccept: application/json, text/event-stream\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", path, length)
 		if err != nil {
 			return err
 		}
-		if _, err := conn.Write(append([]byte(`{"code":"`), bytes.Repeat([]byte("x"), length-64)...)); err != nil {
+		if _, err := conn.Write(most); err != nil {
 			return err
 		}
 		stalled.Add(1)
@@ -61,6 +62,9 @@ func TestBodiesThatStallBeforeTheirEndNeitherFillTheMemoryNorSlowTheOthers(t *te
 		lift()
 		s.work.Wait()
 		t.Logf("%s: %d bodies stalled, %d connections cut", path, stalled.Load(), s.cut.Load())
+	}
+	if len(took) == 0 {
+		t.Fatal("/livez was not answered once")
 	}
 	slices.Sort(took)
 	resident := peakResidentMB(t, c.PID())
