@@ -117,8 +117,9 @@ func TestAWaitHearsOfARenamingOnAnotherCoordinator(t *testing.T) {
 		"a command": {AgentID: "carl"},
 	} {
 		as := func(url string) *client.Client {
-			bob.URL, bob.ClientName, bob.Version = url, "test", "1"
-			return client.New(bob)
+			cfg := bob
+			cfg.URL, cfg.ClientName, cfg.Version = url, "test", "1"
+			return client.New(cfg)
 		}
 		asked, err := as(there).SendMessage(t.Context(), c3po.SendInput{Target: "alice", Message: "question"})
 		if err != nil {
