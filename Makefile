@@ -19,7 +19,7 @@ SEED      ?= random
 DIVERGE   := ./internal/store/redisstore -run TestRedisNeverDivergesFromTheModel
 
 .DEFAULT_GOAL := help
-.PHONY: record help build image web recording pictures web-e2e web-scale site site-e2e docs quick check fmt vet lint security secrets tidy test race race-scripts drivers engines sbom diverge conformance a2a-e2e otel-e2e claude-e2e clients-e2e deploy-e2e runner-e2e attack fuzz torture torture-long torture-bites scale bench peers growth run
+.PHONY: record help build image web recording pictures web-e2e web-scale site site-e2e docs quick check fmt vet lint security secrets tidy test race race-night drivers engines sbom diverge conformance a2a-e2e otel-e2e claude-e2e clients-e2e deploy-e2e runner-e2e attack fuzz torture torture-long torture-bites scale bench peers growth run
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -155,8 +155,8 @@ race: ## the tests in one process, with the race detector
 	$(PATIENTLY) $(TEST) -race $(TESTFLAGS) $$($(GO) list ./... | grep -Ev '/($(DRIVERS)|$(SCRIPTS))')
 	$(PATIENTLY) $(TEST) $(TESTFLAGS) ./internal/cli
 
-race-scripts: built ## the scripts of the command line, with the race detector
-	$(TEST) -race $(TESTFLAGS) ./internal/cli
+race-night: built ## what the race detector makes too slow for every day: the scripts of the command line and the fault rig
+	$(TEST) -race -p 1 $(TESTFLAGS) ./internal/cli ./internal/testkit/faultrig
 
 diverge: ## Redis against the model: CHECKS random sequences
 	$(GO) test -count=1 -timeout 10h $(DIVERGE) -rapid.checks=$(CHECKS)
@@ -234,7 +234,6 @@ torture-long: TIMES = 100
 torture-long: ## what finds more the longer it runs, for a night, or with smaller CHECKS, FUZZTIME and TIMES
 	C3PO_SEED=$(SEED) C3PO_TORTURE=1 C3PO_NIGHT=1 CHECKS=$(CHECKS) FUZZTIME=$(FUZZTIME) $(GO) run ./internal/testkit/faultrig/table -timeout 10h -rows '$(ROWS)'
 	$(GO) test -race -count=$(TIMES) -timeout 600m ./internal/hub ./internal/server
-	$(GO) test -race -count=1 -timeout 60m ./internal/testkit/faultrig
 	C3PO_TORTURE=1 test/claude/run.sh -test.v -test.run 'LeftIdle|WithinASecond|ManySessionsAtOnce'
 
 engines: ## the store, the engine, backups and moves on Redis 8 and Valkey 8, unpacked from Debian 13; ENGINES=valkey-9.1 for others, C3PO_WHOLE=1 for all tests
