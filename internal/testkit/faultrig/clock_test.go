@@ -3,7 +3,6 @@ package faultrig_test
 import (
 	"errors"
 	"fmt"
-	"strconv"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -20,24 +19,11 @@ func TestTheClockOfRedisCanBeMoved(t *testing.T) {
 	redis := faultrig.NewClocked(t)
 	for _, by := range []time.Duration{0, 48 * time.Hour, -2 * time.Hour, 0} {
 		redis.Move(by)
-		off := redisTime(t, redis.Addr()).Sub(time.Now().Add(by))
+		off := faultrig.RedisTime(t, redis.Addr()).Sub(time.Now().Add(by))
 		if off.Abs() > 10*time.Second {
 			t.Errorf("moved by %s its clock is off by %s", by, off)
 		}
 	}
-}
-
-func redisTime(t *testing.T, addr string) time.Time {
-	t.Helper()
-	parts, err := redistest.Do(addr, "TIME")
-	if err != nil {
-		t.Fatal(err)
-	}
-	seconds, err := strconv.ParseInt(parts.([]any)[0].(string), 10, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return time.Unix(seconds, 0)
 }
 
 // Claims: A8

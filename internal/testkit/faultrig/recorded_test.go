@@ -192,7 +192,7 @@ func opens(t *testing.T, folder string) {
 	redis := faultrig.NewClocked(t)
 	redis.Kill()
 	tar(t, "-xzf", filepath.Join(folder, "data.tar.gz"), "-C", redis.Dir())
-	redis.Move(time.Until(was.Made.Add(time.Second))) // mail has an end
+	redis.Clock.Move(time.Until(was.Made.Add(time.Second))) // mail has an end
 	redis.Restart()
 
 	coordinator := faultrig.Start(t, redis.URL())
@@ -281,7 +281,7 @@ func record(t *testing.T, name string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := json.MarshalIndent(recording{Made: redisTime(t, redis.Addr()).UTC(), Whole: true, Shown: shows(t, coordinator.URL(), true)}, "", "\t")
+	text, err := json.MarshalIndent(recording{Made: faultrig.RedisTime(t, redis.Addr()).UTC(), Whole: true, Shown: shows(t, coordinator.URL(), true)}, "", "\t")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -166,4 +167,32 @@ func NewClocked(t testing.TB, args ...string) *Clocked {
 	t.Helper()
 	clock := NewClock(t)
 	return &Clocked{redistest.NewIn(t, clock.Env(), args...), clock}
+}
+
+// Move returns when the server, which runs, goes by it. Valkey 9 looks at the clock now and then, and
+// counts on from there.
+func (c *Clocked) Move(by time.Duration) {
+	c.t.Helper()
+	c.Clock.Move(by)
+	var off time.Duration
+	if !Within(5*time.Second, func() bool {
+		off = RedisTime(c.t, c.Addr()).Sub(time.Now().Add(by))
+		return off.Abs() < 10*time.Second
+	}) {
+		c.t.Fatalf("moved by %s the server's clock is off by %s", by, off)
+	}
+}
+
+// RedisTime is the second that a server says it is.
+func RedisTime(t testing.TB, addr string) time.Time {
+	t.Helper()
+	parts, err := redistest.Do(addr, "TIME")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seconds, err := strconv.ParseInt(parts.([]any)[0].(string), 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return time.Unix(seconds, 0)
 }
