@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -80,14 +81,22 @@ func upgrade(t *testing.T, version, page string, variables ...string) (said, is 
 	}
 	home := t.TempDir()
 	program := filepath.Join(home, "c3po")
-	if err := os.WriteFile(program, data, 0o700); err != nil {
+	// A process that another test starts meanwhile would hold the file open for writing,
+	// and nobody could start it.
+	syscall.ForkLock.RLock()
+	err = os.WriteFile(program, data, 0o700)
+	syscall.ForkLock.RUnlock()
+	if err != nil {
 		t.Fatal(err)
 	}
 	env := append([]string{"HOME=" + home, "PATH=/usr/bin:/bin", "C3PO_RELEASES=" + page, versionVariable + "=" + version, topVariable + "=" + os.Getenv(topVariable), "GORACE=atexit_sleep_ms=0"}, variables...)
 	run := func(args ...string) (string, int) {
 		cmd := exec.CommandContext(t.Context(), program, args...)
 		cmd.Env = env
-		out, _ := cmd.CombinedOutput() // its code says it
+		out, err := cmd.CombinedOutput()
+		if cmd.ProcessState == nil { // else its code says it
+			t.Fatal(err)
+		}
 		return string(out), cmd.ProcessState.ExitCode()
 	}
 	said, code = run("upgrade")
