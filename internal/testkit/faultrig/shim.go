@@ -169,8 +169,8 @@ func NewClocked(t testing.TB, args ...string) *Clocked {
 	return &Clocked{redistest.NewIn(t, clock.Env(), args...), clock}
 }
 
-// Move returns when the server, which runs, goes by it. Valkey 9 looks at the clock now and then, and
-// counts on from there.
+// Move returns when the server, which must run, goes by it. Valkey 9 looks at the clock
+// now and then, and counts on from there.
 func (c *Clocked) Move(by time.Duration) {
 	c.t.Helper()
 	c.Clock.Move(by)
