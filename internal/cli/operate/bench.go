@@ -83,6 +83,9 @@ spaces called bench-… until it expires.`,
 				}
 				fmt.Fprintf(a.Stderr, "The report is %s.\n", console.Inline(file))
 			}
+			if cfg.Profile != "" {
+				fmt.Fprintf(a.Stderr, "The profiles are in %s; read one with: go tool pprof FILE\n", console.Inline(cfg.Profile))
+			}
 			return a.Show(reports, func(io.Writer) {})
 		},
 	}
@@ -92,6 +95,7 @@ spaces called bench-… until it expires.`,
 	flags.IntVar(&cfg.Size, "size", 1024, "characters of a message")
 	flags.IntVar(&cfg.Rate, "rate", 0, "messages a second; with send as many as go, with wait and waiters 1000, if it is not given")
 	flags.StringVar(&report, "report", "", "also write tables and pictures: a Markdown file (.md), or a folder for a report.md")
+	flags.StringVar(&cfg.Profile, "profile", "", "also write into this folder where the time goes: profiles of the coordinators, the commands Redis ran, and what perf sees of Redis if it is installed")
 	// In place of the flag every command has: a coordinator that merely runs here,
 	// or that a variable names, is not meant.
 	flags.StringVar(&cfg.URL, "url", "", "measure your coordinator on that Redis, instead of a new one")

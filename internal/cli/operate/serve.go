@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"runtime/pprof"
 	"slices"
 	"strconv"
 
@@ -171,6 +172,7 @@ func serveSocket(a *console.Console, s coordinator, log *slog.Logger) string {
 
 func Serve(a *console.Console) *cobra.Command {
 	var s coordinator
+	var profile string
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Run a coordinator on your own Redis",
@@ -196,6 +198,11 @@ good.`,
 					s.beside = other.URL
 				}
 			}
+			stop, err := profileInto(profile)
+			if err != nil {
+				return err
+			}
+			defer stop()
 			log := s.log(a.Stderr)
 			return s.run(cmd.Context(), a, serveSocket(a, s, log), log, func(url string) {
 				warnOfOtherPort(a, s, url)
@@ -210,5 +217,26 @@ good.`,
 		},
 	}
 	s.flags(cmd)
+	cmd.Flags().StringVar(&profile, "cpu-profile", "", "write into this file where the processor's time goes: for c3po bench")
+	_ = cmd.Flags().MarkHidden("cpu-profile") // it fails for a flag that is not there
 	return cmd
+}
+
+// profileInto profiles the processor's time until stop is called, unless no file is named.
+func profileInto(name string) (stop func(), err error) {
+	if name == "" {
+		return func() {}, nil
+	}
+	file, err := os.Create(name)
+	if err != nil {
+		return nil, err
+	}
+	if err := pprof.StartCPUProfile(file); err != nil {
+		file.Close()
+		return nil, err
+	}
+	return func() {
+		pprof.StopCPUProfile()
+		file.Close()
+	}, nil
 }

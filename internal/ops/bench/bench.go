@@ -10,6 +10,8 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -51,7 +53,7 @@ const (
 const (
 	// maxRounds is how many turns the doors take, if there is time. A ratio is the
 	// median of its rounds: one disturbance does not decide it.
-	maxRounds = 3
+	maxRounds = 5
 
 	maxLength      = time.Minute
 	maxConcurrency = 10_000
@@ -78,6 +80,9 @@ type Config struct {
 	Program string
 	// Peers are measured too, in Deliver; what is told as the coordinator's is theirs.
 	Peers []Peer
+	// Profile is the folder for profiles of what is started for the measurement,
+	// and for the commands that Redis ran. Nothing is profiled if it is empty.
+	Profile string
 }
 
 // A Report is what was measured of one scenario.
@@ -146,6 +151,15 @@ func Run(ctx context.Context, cfg Config) (report Report, err error) {
 	if err := cfg.check(); err != nil {
 		return Report{}, err
 	}
+	if cfg.Profile != "" {
+		// Absolute, since a coordinator works in another folder.
+		if cfg.Profile, err = filepath.Abs(cfg.Profile); err != nil {
+			return Report{}, err
+		}
+		if err := os.MkdirAll(cfg.Profile, 0o755); err != nil {
+			return Report{}, err
+		}
+	}
 	r, err := newSetup(ctx, cfg)
 	if err != nil {
 		return Report{}, err
@@ -163,18 +177,18 @@ func Run(ctx context.Context, cfg Config) (report Report, err error) {
 		return Report{}, err
 	}
 	doors := []string{Redis, REST, MCP}
-	rounds := []func() (sample, error){}
+	rounds := []func(number int) (sample, error){}
 	for _, door := range doors {
-		rounds = append(rounds, func() (sample, error) { return r.round(ctx, cfg, door) })
+		rounds = append(rounds, func(number int) (sample, error) { return r.round(ctx, cfg, door, number) })
 	}
 	for _, peer := range cfg.Peers {
 		doors = append(doors, peer.Name)
-		rounds = append(rounds, func() (sample, error) { return cfg.peerRound(ctx, peer) })
+		rounds = append(rounds, func(int) (sample, error) { return cfg.peerRound(ctx, peer) })
 	}
 	samples := make([][]sample, len(doors))
-	for range cfg.rounds() {
+	for number := range cfg.rounds() {
 		for i, round := range rounds {
-			one, err := round()
+			one, err := round(number + 1)
 			if err != nil {
 				return Report{}, fmt.Errorf("%s: %w", doors[i], err)
 			}

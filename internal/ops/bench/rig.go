@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -99,7 +100,7 @@ func (r *setup) openStore(ctx context.Context) (*redisstore.Store, error) {
 }
 
 // round measures one door once, in a space of its own.
-func (r *setup) round(ctx context.Context, cfg Config, door string) (s sample, err error) {
+func (r *setup) round(ctx context.Context, cfg Config, door string, number int) (s sample, err error) {
 	space := c3po.Space("bench-" + strings.ToLower(rand.Text()[:12]))
 	defer func() { err = errors.Join(err, r.clear(ctx, space, door)) }()
 	st := stage{cfg: cfg}
@@ -116,6 +117,11 @@ func (r *setup) round(ctx context.Context, cfg Config, door string) (s sample, e
 		processes[ProcessRedis] = r.redis.pid()
 	}
 	m := measurement{length: cfg.slice(), most: maxRoundBytes / cfg.Size, processes: processes}
+	profile := ""
+	if cfg.Profile != "" {
+		profile = filepath.Join(cfg.Profile, fmt.Sprintf("%s-%s-%d", cfg.Scenario, door, number))
+		m.watch = func() (func(int) error, error) { return r.watchRedis(ctx, profile) }
+	}
 	if door == Redis {
 		durability, err := r.store.Durability(ctx)
 		if err != nil {
@@ -129,7 +135,7 @@ func (r *setup) round(ctx context.Context, cfg Config, door string) (s sample, e
 	} else {
 		url := cfg.URL
 		if url == "" {
-			c, err := r.startCoordinator(ctx)
+			c, err := r.startCoordinator(ctx, profile)
 			if err != nil {
 				return sample{}, err
 			}
@@ -183,7 +189,8 @@ type coordinator struct {
 	url string
 }
 
-func (r *setup) startCoordinator(ctx context.Context) (*coordinator, error) {
+// startCoordinator starts one, which writes a profile if there is a name for it.
+func (r *setup) startCoordinator(ctx context.Context, profile string) (*coordinator, error) {
 	log, err := os.OpenFile(filepath.Join(r.dir, "coordinator.log"), os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, err
@@ -195,6 +202,9 @@ func (r *setup) startCoordinator(ctx context.Context) (*coordinator, error) {
 	}
 	defer said.Close()
 	cmd := exec.Command(r.cfg.Program, "serve")
+	if profile != "" {
+		cmd.Args = append(cmd.Args, "--cpu-profile", profile+".pprof")
+	}
 	// Not arguments: the address of a Redis can hold its password.
 	cmd.Env = append(foreignEnvironment(), "HOME="+r.dir, "REDIS_URL="+r.redisURL,
 		"C3PO_LISTEN=127.0.0.1:0", "C3PO_AUTH=none", "C3PO_SENDS_PER_MINUTE=0", "C3PO_BUDGETS=off")

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -52,6 +53,9 @@ type measurement struct {
 	processes map[string]int // whose time is told
 	// settle is done after the warming up, if there is something to wait for.
 	settle func(ctx context.Context) (memory map[string]int64, err error)
+	// watch, if there is one, begins with the clock; what it gives is called with
+	// the number of operations once the time is over.
+	watch func() (end func(operations int) error, err error)
 }
 
 // measure runs all loops at once: first to warm up, then for the given time,
@@ -111,12 +115,19 @@ func (m measurement) measure(ctx context.Context, stop func()) (sample, error) {
 			}
 		}
 	}
+	end := func(int) error { return nil }
+	if m.watch != nil {
+		var err error
+		if end, err = m.watch(); err != nil {
+			return sample{}, err
+		}
+	}
 	before, began := usage(m.processes), time.Now()
 	measuring.Store(true)
 	err := pass(ctx, m.length, enough, failed)
 	measuring.Store(false)
 	elapsed, after := time.Since(began), usage(m.processes)
-	if err != nil {
+	if err = errors.Join(err, end(int(count.Load()))); err != nil {
 		return sample{}, err
 	}
 	stop()
