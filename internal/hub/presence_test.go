@@ -299,6 +299,24 @@ func TestAnAgentThatWaitsAgainAtOnceIsWrittenDownOnce(t *testing.T) {
 	})
 }
 
+func TestABusyAgentIsWrittenDownOnce(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t)
+		h.enter("bob")
+		for i := range 10 {
+			wait := h.waitFor("bob", c3po.WaitInput{Timeout: 60})
+			pass(60 * time.Millisecond)
+			h.send("alice", "bob", strconv.Itoa(i))
+			wait.result(t)
+			pass(60 * time.Millisecond)
+		}
+		same(t, "attached", h.calls.of("Attach"), 1)
+		pass(260 * time.Millisecond)
+		same(t, "attached and said to wait no longer", h.calls.of("Attach"), 2)
+		same(t, "reachability once it waits no longer", h.agent("bob").Reachability, c3po.ReachNextCall)
+	})
+}
+
 // Its place at the first coordinator is gone when it comes back, however soon.
 func TestAnAgentWhoseMailComesElsewhereIsAttachedWhereItWaits(t *testing.T) {
 	inBubble(t, func(t *testing.T) {

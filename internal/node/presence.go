@@ -286,16 +286,28 @@ func (p *Presence) takeDeparted(now time.Time) (gone, changed []agentKey) {
 		}
 	}
 	p.leaving = without(p.leaving, n)
-	for _, list := range []*[]departure{&p.quiet, &p.over} {
-		for n = 0; n < len(*list) && !(*list)[n].due.After(now); n++ {
-			key := (*list)[n].agentKey
-			if held := p.attached[key]; held != nil && len(held.waits) == 0 && held.settle() && !p.isGone(key, now) {
-				changed = append(changed, key)
-			}
-		}
-		*list = without(*list, n)
-	}
+	changed = append(changed, p.quietened(&p.quiet, slice, now)...)
+	changed = append(changed, p.quietened(&p.over, between, now)...)
 	return gone, changed
+}
+
+// quietened takes off the list whose turn has come, and gives those that have had no wait
+// for so long. It is called with the lock held.
+func (p *Presence) quietened(list *[]departure, patience time.Duration, now time.Time) (changed []agentKey) {
+	n := 0
+	for ; n < len(*list) && !(*list)[n].due.After(now); n++ {
+		key := (*list)[n].agentKey
+		held := p.attached[key]
+		// One that has waited again since is in a list once more, for its last wait.
+		if held == nil || len(held.waits) > 0 || now.Sub(held.left) < patience {
+			continue
+		}
+		if held.settle() && !p.isGone(key, now) {
+			changed = append(changed, key)
+		}
+	}
+	*list = without(*list, n)
+	return changed
 }
 
 // without is a list without its first n. Their memory is given back when the list is empty
