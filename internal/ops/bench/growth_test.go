@@ -190,17 +190,20 @@ func curves(g growing) []curve {
 		{
 			name: "room", axis: "members of the room", places: tens(10, faultrig.Size(1_000, 100_000)), n: faultrig.Size(200, 1_500), flat: 1.3,
 			prepare: func(t *testing.T, place int) func(int) {
-				members := append(names("asker", 16), names("member", place)[joined:]...)
-				g.register(t, "rooms", members)
+				// A room for each number: all that is posted in one would fill it.
+				room := c3po.RoomName(fmt.Sprint("lobby-", place))
+				members := append(names("asker", 16), names("member", place)...)
+				g.register(t, "rooms", members[:16])
+				g.register(t, "rooms", members[16+joined:])
 				joined = place
 				if err := inParallel(64, len(members), func(i int) error {
-					_, err := g.setup.store.Join(t.Context(), "rooms", store.JoinStep{Room: "lobby", Agent: members[i], Visibility: c3po.Public})
+					_, err := g.setup.store.Join(t.Context(), "rooms", store.JoinStep{Room: room, Agent: members[i], Visibility: c3po.Public})
 					return err
 				}); err != nil {
 					t.Fatal(err)
 				}
 				text := strings.Repeat("x", 1024)
-				return g.workers(t, always("rooms"), func(s *webSeat, _ int) error { return s.post(t.Context(), "lobby", text) })
+				return g.workers(t, always("rooms"), func(s *webSeat, _ int) error { return s.post(t.Context(), room, text) })
 			},
 		},
 		{

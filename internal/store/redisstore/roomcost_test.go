@@ -75,6 +75,57 @@ func TestAPostCostsAboutASendWhateverTheSizeOfTheRoom(t *testing.T) {
 	}
 }
 
+// Every post into a full room drops the oldest one.
+//
+// Claims: C2
+func TestAPostIntoAFullRoomCostsLittleMoreThanIntoOneWithSpace(t *testing.T) {
+	url := redistest.Start(t)
+	const full, rounds = 50, 200
+	var rooms []*Store
+	for i, posts := range []int{full, 10 * rounds} {
+		limits := c3po.DefaultLimits().Unbudgeted()
+		limits.RoomPosts, limits.RoomBytes = posts, 1<<30
+		s, err := Open(t.Context(), Config{URL: url, Limits: limits})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(s.Close)
+		space := c3po.Space(fmt.Sprint("room-", i))
+		if _, err := s.Register(t.Context(), space, store.RegisterStep{Want: "ana"}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Join(t.Context(), space, store.JoinStep{Room: "room", Agent: "ana", Visibility: c3po.Public}); err != nil {
+			t.Fatal(err)
+		}
+		rooms = append(rooms, s)
+	}
+	took := make([][]time.Duration, len(rooms))
+	for n := range full + rounds {
+		for i, s := range rooms {
+			in := postStep(fmt.Sprint("posted ", n))
+			in.Text, in.RateLimit = strings.Repeat("x", 40_000), 0
+			before := scriptTime(t, s)
+			if _, err := s.Post(t.Context(), c3po.Space(fmt.Sprint("room-", i)), in); err != nil {
+				t.Fatal(err)
+			}
+			if n >= full {
+				took[i] = append(took[i], scriptTime(t, s)-before)
+			}
+		}
+	}
+	faultrig.Hold(t, "Redis' time for a post into a full room, of one into a room with space", float64(median(took[0]))/float64(median(took[1])), 1.5)
+}
+
+// scriptTime is how long Redis was busy with scripts that write.
+func scriptTime(t *testing.T, s *Store) time.Duration {
+	t.Helper()
+	stats, err := s.CommandStats(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return stats["evalsha"].Took
+}
+
 func median(all []time.Duration) time.Duration {
 	sorted := slices.Sorted(slices.Values(all))
 	return sorted[len(sorted)/2]

@@ -47,10 +47,13 @@ end
 -- What has to go to make room, oldest first; a step drops only so many.
 local drop, freed, over = 0, 0, row.n + 1 > max_posts or row.b + bytes > max_bytes
 if over then
-  for _, entry in ipairs(redis.call('XRANGE', room_log, '-', '+', 'COUNT', DROP_MOST)) do
-    if row.n - drop + 1 <= max_posts and row.b - freed + bytes <= max_bytes then break end
-    drop, freed = drop + 1, freed + amount(noted(entry[2][2]).z)
-  end
+  -- Singly, since one is mostly enough and each is read with its body.
+  local from_entry = '-'
+  repeat
+    local entry = redis.call('XRANGE', room_log, from_entry, '+', 'COUNT', 1)[1]
+    if not entry then break end
+    drop, freed, from_entry = drop + 1, freed + amount(noted(entry[2][2]).z), '(' .. entry[1]
+  until drop == DROP_MOST or row.n - drop + 1 <= max_posts and row.b - freed + bytes <= max_bytes
 end
 local log = opened()
 local mail, mailed = {}, {}
