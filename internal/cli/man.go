@@ -145,7 +145,7 @@ func manPage(cmd *cobra.Command) []byte {
 
 func longOf(cmd *cobra.Command) string {
 	if cmd.Long != "" {
-		return cmd.Long
+		return long(cmd)
 	}
 	return cmd.Short + "."
 }
