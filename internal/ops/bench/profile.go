@@ -32,6 +32,9 @@ func (r *setup) watchRedis(ctx context.Context, name string) (end func(operation
 	}
 	before, err := r.store.CommandStats(ctx)
 	if err != nil {
+		if perf != nil {
+			perf.stop()
+		}
 		return nil, err
 	}
 	return func(operations int) error {
