@@ -299,6 +299,7 @@ func TestAnAgentThatWaitsAgainAtOnceIsWrittenDownOnce(t *testing.T) {
 	})
 }
 
+// What is due a quarter of a second after one wait falls between two later ones.
 func TestABusyAgentIsWrittenDownOnce(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := build(t)

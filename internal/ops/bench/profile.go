@@ -21,27 +21,24 @@ const perfRate = 499
 // watchRedis begins to record what Redis does, and gives what ends that and
 // writes it into files of that name.
 func (r *setup) watchRedis(ctx context.Context, name string) (end func(operations int) error, err error) {
-	var perf *child
+	stop := func() {}
 	if program, err := exec.LookPath("perf"); err == nil && r.redis != nil {
-		// Where perf may not look it says so by itself and ends.
-		perf, err = startChild(exec.Command(program, "record", "--quiet", "-g", "-F", strconv.Itoa(perfRate),
+		// Where perf may not look it ends and leaves no file.
+		perf, err := startChild(exec.Command(program, "record", "--quiet", "-g", "-F", strconv.Itoa(perfRate),
 			"-p", strconv.Itoa(r.redis.pid()), "-o", name+".perf"))
 		if err != nil {
 			return nil, err
 		}
+		stop = perf.stop
 	}
 	before, err := r.store.CommandStats(ctx)
 	if err != nil {
-		if perf != nil {
-			perf.stop()
-		}
+		stop()
 		return nil, err
 	}
 	return func(operations int) error {
 		after, err := r.store.CommandStats(ctx)
-		if perf != nil {
-			perf.stop()
-		}
+		stop()
 		if err != nil {
 			return err
 		}
@@ -49,8 +46,8 @@ func (r *setup) watchRedis(ctx context.Context, name string) (end func(operation
 	}, nil
 }
 
-// commandTable says what each command cost an operation, the dearest first. The
-// time of a script includes that of the commands it runs.
+// commandTable says what each command cost an operation, the dearest first. A
+// script's time includes its commands.
 func commandTable(before, after map[string]redisstore.CommandStat, operations int) string {
 	type row struct {
 		name        string

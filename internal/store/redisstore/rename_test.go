@@ -49,13 +49,11 @@ func commands(t *testing.T, client rueidis.Client) int {
 	if err != nil {
 		t.Fatal(err)
 	}
+	stats := map[string]CommandStat{}
+	addCommandStats(stats, info)
 	total := 0
-	for line := range strings.Lines(info) {
-		_, after, found := strings.Cut(line, ":calls=")
-		text, _, _ := strings.Cut(after, ",")
-		if n, err := strconv.Atoi(text); found && err == nil {
-			total += n
-		}
+	for _, stat := range stats {
+		total += int(stat.Calls)
 	}
 	return total
 }

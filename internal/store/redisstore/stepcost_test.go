@@ -2,7 +2,6 @@ package redisstore
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -114,23 +113,12 @@ func scriptStats(t *testing.T, url string) (s redisStats) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for line := range strings.Lines(answer.(string)) {
-		name, value, found := strings.Cut(strings.TrimSpace(line), ":")
-		if !found || !strings.HasPrefix(name, "cmdstat_") {
-			continue
-		}
-		for field := range strings.SplitSeq(value, ",") {
-			what, text, _ := strings.Cut(field, "=")
-			n, err := strconv.ParseFloat(text, 64)
-			if err != nil {
-				t.Fatal(err)
-			}
-			switch {
-			case what == "calls":
-				s.commands += n
-			case what == "usec" && strings.HasPrefix(name, "cmdstat_eval"):
-				s.scripts += time.Duration(n) * time.Microsecond
-			}
+	stats := map[string]CommandStat{}
+	addCommandStats(stats, answer.(string))
+	for name, stat := range stats {
+		s.commands += float64(stat.Calls)
+		if strings.HasPrefix(name, "eval") {
+			s.scripts += stat.Took
 		}
 	}
 	return s
