@@ -31,11 +31,8 @@ const (
 )
 
 var (
-	agentIDForm   = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}(/[A-Za-z0-9][A-Za-z0-9_.-]{0,63})?$`)
-	messageIDForm = regexp.MustCompile(`^([^:]+)::([^:]+)::([0-9a-f]{8})$`)
-	spaceForm     = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,63}$`)
-	posingName    = regexp.MustCompile(`[_.-]+`)
-	notInName     = regexp.MustCompile(`[^A-Za-z0-9_.-]+`)
+	posingName = regexp.MustCompile(`[_.-]+`)
+	notInName  = regexp.MustCompile(`[^A-Za-z0-9_.-]+`)
 )
 
 // Names that would let an agent pose as a person, as us, or as an address form.
@@ -47,7 +44,7 @@ var reserved = map[string]bool{
 
 // ParseAgentID accepts a name or host/name.
 func ParseAgentID(s string) (AgentID, error) {
-	if !agentIDForm.MatchString(s) {
+	if !isAgentID(s) {
 		return "", Errorf(InvalidRequest, "%q is not an agent id", Clip(s)).
 			Suggest("An id is a name or host/name; each part has 1-64 of A-Z a-z 0-9 _ . - and starts with a letter or digit.")
 	}
@@ -201,8 +198,7 @@ func NewMessageID(from, to AgentID, hex string) MessageID {
 
 // ParseMessageID checks the form from::to::8hex.
 func ParseMessageID(s string) (MessageID, error) {
-	parts := messageIDForm.FindStringSubmatch(s)
-	if parts == nil || !agentIDForm.MatchString(parts[1]) || !isAddress(parts[2]) {
+	if !isMessageID(s) {
 		return "", Errorf(InvalidRequest, "%q is not a message id", Clip(s)).
 			Suggest("A message id has the form from_agent::to_agent::8 hex digits; copy it whole from get_messages or from the receipt.")
 	}
@@ -212,9 +208,9 @@ func ParseMessageID(s string) (MessageID, error) {
 // isAddress says whether mail can go there: an agent, or "#room" for a post.
 func isAddress(s string) bool {
 	if room, found := strings.CutPrefix(s, "#"); found {
-		return roomNameForm.MatchString(room)
+		return isLabel(room)
 	}
-	return agentIDForm.MatchString(s)
+	return isAgentID(s)
 }
 
 // Split gives the parts of a valid id.
@@ -243,7 +239,7 @@ func ParseSpace(s string) (Space, error) {
 	if s == "" {
 		return DefaultSpace, nil
 	}
-	if !spaceForm.MatchString(s) || s == "role" || s == "room" {
+	if !isLabel(s) || s == "role" || s == "room" {
 		return "", Errorf(InvalidRequest, "%q is not a space", Clip(s)).
 			Suggest("A space is 1-64 of a-z 0-9 . _ - starting with a letter or digit, and is neither role nor room.")
 	}

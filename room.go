@@ -2,7 +2,6 @@ package c3po
 
 import (
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -15,12 +14,10 @@ type RoomName string
 // Everybody is the built-in room of broadcasts. Nobody joins or leaves it.
 const Everybody RoomName = "all"
 
-var roomNameForm = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,63}$`)
-
 // ParseRoomName accepts a name, with or without the # that people write.
 func ParseRoomName(s string) (RoomName, error) {
 	name := strings.TrimPrefix(s, "#")
-	if !roomNameForm.MatchString(name) {
+	if !isLabel(name) {
 		return "", Errorf(InvalidRequest, "%q is not the name of a room", Clip(s)).
 			Suggest("A room is 1-64 of a-z 0-9 . _ - starting with a letter or digit, for example build.")
 	}
