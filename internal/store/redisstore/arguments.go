@@ -2,7 +2,6 @@ package redisstore
 
 import (
 	"fmt"
-	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -33,8 +32,12 @@ type with map[string]any
 // of them would cost them more than most of what they do.
 type plain struct{ name, text string }
 
-// A slot is one key or word of a head, alone or in a table.
-type slot struct{ table, name, is string }
+// A slot is one key or word of a head, alone or in a table. Of a key it is also known
+// whether a space, or each agent, has one of its name.
+type slot struct {
+	table, name, is  string
+	ofSpace, ofAgent bool
+}
 
 // rows are a list: what each of its rows has among keys and words. That of a list of
 // words has no name.
@@ -75,6 +78,9 @@ func (s signature) fix(fixed map[string]string) signature {
 // placed finds the places of those keys and words that stand alone.
 func (s signature) placed() signature {
 	s.places = map[string]int{}
+	for i, f := range s.keys {
+		s.keys[i].ofSpace, s.keys[i].ofAgent = slices.Contains(spaceNames, f.name), slices.Contains(agentNames, f.name)
+	}
 	for i, f := range slices.Concat(s.words, s.keys) {
 		if f.table == "" {
 			s.places[f.name] = i
@@ -117,7 +123,7 @@ func signatureOf(file, text string) signature {
 				continue
 			case row == "":
 				for _, f := range partsOf(file, table) {
-					*slots = append(*slots, slot{name, f[1], f[4]})
+					*slots = append(*slots, slot{table: name, name: f[1], is: f[4]})
 				}
 				continue
 			case list == nil:
@@ -224,134 +230,6 @@ func (s signature) prelude(shared map[string]bool) string {
 		fmt.Fprintf(&b, "%s[i] = %s; K_, A_ = K_ + %d, A_ + %d end; ", list.name, row, len(list.keys), len(list.words))
 	}
 	return looks.String() + b.String()
-}
-
-// bind puts what a script is given into the order of its head. It fails if
-// something is missing, or if the script knows nothing of it.
-func (s signature) bind(k keys, standing func(string) (string, bool), given with, texts ...plain) (keyNames, words []string, err error) {
-	complain := func(what, name string) {
-		if err == nil {
-			err = fmt.Errorf("it is given %s %q", what, name)
-		}
-	}
-	value := func(from with, name string, otherwise func(string) (string, bool)) string {
-		var text string
-		v, ok := from[name]
-		if ok {
-			text, ok = spelt(v)
-		} else {
-			text, ok = otherwise(name)
-		}
-		if !ok {
-			complain("no", name)
-		}
-		return text
-	}
-	keyNames, words = make([]string, len(s.keys)), make([]string, len(s.words))
-	found := make([]bool, len(s.words)+len(s.keys))
-	for _, text := range texts {
-		i, known := s.places[text.name]
-		switch {
-		case !known:
-			complain("an unknown", text.name)
-			continue
-		case i < len(words):
-			words[i] = text.text
-		default:
-			keyNames[i-len(words)] = text.text
-		}
-		found[i] = true
-	}
-	var room spelling
-	for i, f := range s.keys {
-		if found[len(s.words)+i] {
-			continue
-		}
-		named, from := func(name string) (string, bool) { return room.ofSpace(k, name) }, given
-		if f.table != "" {
-			from = nil
-			if whose, given := given[f.table].(owned); given {
-				named = func(name string) (string, bool) { return room.ofAgent(whose, name) }
-			}
-		}
-		keyNames[i] = value(from, f.name, named)
-	}
-	for i, f := range s.words {
-		if !found[i] {
-			words[i] = value(given, f.name, standing)
-		}
-	}
-	none := func(string) (string, bool) { return "", false }
-	for _, list := range s.lists {
-		if texts, plain := given[list.name].([]string); plain && list.names[""] {
-			words = append(words, itoa(len(texts)))
-			if list.keys != nil {
-				keyNames = append(keyNames, texts...)
-			} else {
-				words = append(words, texts...)
-			}
-			continue
-		}
-		all, found := given[list.name].([]with)
-		if !found {
-			complain("no list", list.name)
-		}
-		words = append(words, itoa(len(all)))
-		for _, row := range all {
-			whose, _ := row["of"].(owned)
-			for _, f := range list.keys {
-				keyNames = append(keyNames, value(row, f.name, whose.named))
-			}
-			for _, f := range list.words {
-				words = append(words, value(row, f.name, none))
-			}
-			for name := range row {
-				if name != "of" && !list.names[name] {
-					complain("an unknown", list.name+"."+name)
-				}
-			}
-		}
-	}
-	for _, f := range s.fixed {
-		if _, twice := given[f.name]; twice {
-			complain("a constant", f.name)
-		}
-	}
-	for name := range given {
-		if !s.names[name] {
-			complain("an unknown", name)
-		}
-	}
-	return keyNames, words, err
-}
-
-// spelt is a value as a script reads it.
-func spelt(v any) (string, bool) {
-	switch v := v.(type) {
-	case string:
-		return v, true
-	case bool:
-		return flag(v), true
-	case int:
-		return itoa(v), true
-	case int64:
-		return itoa(v), true
-	}
-	text := reflect.ValueOf(v)
-	return text.String(), text.Kind() == reflect.String
-}
-
-// standing is what every script can have without being given it.
-func (s *Store) standing(k keys) func(string) (string, bool) {
-	return func(name string) (string, bool) {
-		switch name {
-		case "now":
-			return s.nowArg(), true
-		case "channel":
-			return k.wake(), true
-		}
-		return "", false
-	}
 }
 
 // boundsOf spells the limits that scripts know by name.

@@ -76,10 +76,35 @@ func decodeBody(stored string) (body, bool) {
 	if checksum(text) != stored[1:bodyPrefix] {
 		return b, false
 	}
+	if b, plain := plainBody(stored[bodyPrefix:]); plain {
+		return b, true
+	}
 	if err := json.Unmarshal(text, &b); err != nil {
 		return b, false
 	}
 	return b, true
+}
+
+// plainBody reads a body that has texts only. It reports false for all that it does not know.
+func plainBody(text string) (b body, ok bool) {
+	ok = plainFields(text, func(name, value string, number bool) bool {
+		switch {
+		case number:
+			return false
+		case name == "m":
+			b.Text = value
+		case name == "c":
+			b.Context = value
+		case name == "s":
+			b.Status = value
+		case name == "t":
+			b.ContentType = value
+		default:
+			return false
+		}
+		return true
+	})
+	return b, ok
 }
 
 func checksum(text []byte) string {

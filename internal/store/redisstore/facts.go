@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/redis/rueidis"
@@ -144,8 +145,14 @@ func (f fact) seal() string {
 // entry puts a message together from its two stored halves. Facts that cannot be
 // read are damage too; nobody knows then who wrote the message.
 func entry(owner c3po.AgentID, hex, rawFact, rawBody string) store.Entry {
-	var f fact
-	if err := json.Unmarshal([]byte(rawFact), &f); err != nil || f.From == "" {
+	f, plain := plainFact(rawFact)
+	if !plain {
+		f = fact{}
+		if json.Unmarshal([]byte(rawFact), &f) != nil {
+			f.From = ""
+		}
+	}
+	if f.From == "" {
 		// How it ended is written by the step that put it away.
 		var end struct {
 			State  string `json:"s"`
@@ -158,6 +165,71 @@ func entry(owner c3po.AgentID, hex, rawFact, rawBody string) store.Entry {
 		return e
 	}
 	return assemble(owner, hex, f, rawBody)
+}
+
+// plainFact reads the facts of a message that nothing has happened to yet. It reports
+// false for all that it does not know.
+func plainFact(raw string) (f fact, ok bool) {
+	ok = plainFields(raw, func(name, value string, number bool) bool {
+		if !number {
+			return f.setText(name, value)
+		}
+		n, err := strconv.ParseInt(value, 10, 64)
+		return err == nil && f.setNumber(name, n)
+	})
+	return f, ok
+}
+
+func (f *fact) setNumber(name string, n int64) bool {
+	switch name {
+	case "q":
+		f.Seq = n
+	case "a":
+		f.Accepted = n
+	case "x":
+		f.Expires = n
+	case "dl":
+		f.Deadline = n
+	case "e":
+		f.Expects = int(n)
+	case "z":
+		f.Bytes = int(n)
+	case "y":
+		f.KeyBytes = int(n)
+	case "qt":
+		f.Quiet = int(n)
+	default:
+		return false
+	}
+	return true
+}
+
+func (f *fact) setText(name, text string) bool {
+	switch name {
+	case "f":
+		return f.From.UnmarshalText([]byte(text)) == nil
+	case "r":
+		return f.Answers.UnmarshalText([]byte(text)) == nil
+	case "t":
+		f.Thread = text
+	case "k":
+		f.Kind = c3po.Kind(text)
+	case "p":
+		f.Priority = c3po.Priority(text)
+	case "d":
+		f.Durability = c3po.Durability(text)
+	case "ch":
+		f.Chain = text
+	case "u":
+		f.AskedBy = text
+	case "g":
+		f.GoesBack = text
+	case "h":
+		f.Seal = text
+	default:
+		return false
+	}
+	return true
 }
 
 // assemble makes an entry. An empty body of a message that has ended is one that

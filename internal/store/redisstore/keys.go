@@ -68,15 +68,6 @@ func (s *spelling) spell(parts ...string) string {
 	return s.text.String()[start:]
 }
 
-// ofSpace is keys.named, and ofAgent is owned.named.
-func (s *spelling) ofSpace(k keys, name string) (string, bool) {
-	return s.spell(string(k), name), slices.Contains(spaceNames, name)
-}
-
-func (s *spelling) ofAgent(o owned, name string) (string, bool) {
-	return s.spell(string(o.keys), name, ":", string(o.id)), o.keys != "" && slices.Contains(agentNames, name)
-}
-
 // named spells a key of the space itself.
 func (k keys) named(name string) (string, bool) {
 	return string(k) + name, slices.Contains(spaceNames, name)

@@ -131,6 +131,9 @@ func clientOptions(address string) (rueidis.ClientOption, error) {
 		options.InitAddress = append(options.InitAddress, other)
 	}
 	options.DisableCache = true
+	// Redis runs one step after another, so more than one connection only splits what could be
+	// written and read at once.
+	options.PipelineMultiplex = -1
 	options.Dialer = net.Dialer{Timeout: dialTimeout}
 	options.ConnWriteTimeout = 5 * time.Second
 	options.ClusterOption.ShardsRefreshInterval = 5 * time.Second
