@@ -241,13 +241,16 @@ type WaitEnd struct {
 // Forms are the two it has on the wire.
 func (WaitResult) Forms() []any { return []any{Delivery{}, WaitEnd{}} }
 
-// MarshalJSON writes the message with its counts, or the outcome alone.
-func (w WaitResult) MarshalJSON() ([]byte, error) {
+// Form is the one it has: the message with its counts, or the outcome alone.
+func (w WaitResult) Form() any {
 	if w.Outcome != nil {
-		return json.Marshal(WaitEnd{w.Outcome, w.Cursor})
+		return WaitEnd{w.Outcome, w.Cursor}
 	}
-	return json.Marshal(Delivery{w.Message, w.Unacked, w.Cursor})
+	return Delivery{w.Message, w.Unacked, w.Cursor}
 }
+
+// MarshalJSON writes its form.
+func (w WaitResult) MarshalJSON() ([]byte, error) { return json.Marshal(w.Form()) }
 
 // UnmarshalJSON reads either form.
 func (w *WaitResult) UnmarshalJSON(data []byte) error {
@@ -339,13 +342,16 @@ type PendingResult struct {
 // Forms are the two it has on the wire.
 func (PendingResult) Forms() []any { return []any{Pending{}, WaitOutcome{}} }
 
-// MarshalJSON writes the mail, or of a draining coordinator the word to retry.
-func (p PendingResult) MarshalJSON() ([]byte, error) {
+// Form is the one it has: the mail, or of a draining coordinator the word to retry.
+func (p PendingResult) Form() any {
 	if p.Outcome != nil && p.Outcome.Status == WaitRetry {
-		return json.Marshal(p.Outcome)
+		return p.Outcome
 	}
-	return json.Marshal(p.Pending)
+	return p.Pending
 }
+
+// MarshalJSON writes its form.
+func (p PendingResult) MarshalJSON() ([]byte, error) { return json.Marshal(p.Form()) }
 
 // UnmarshalJSON reads either form.
 func (p *PendingResult) UnmarshalJSON(data []byte) error {

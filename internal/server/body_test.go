@@ -147,10 +147,15 @@ func TestEachPartOfAnAnswerHasItsOwnTimeToBeRead(t *testing.T) {
 		"a part":                func() { _, _ = w.Write([]byte("x")) },
 		"what is flushed after": w.extend,
 	} {
+		w.extended = w.extended.Add(-time.Minute)
 		under.until = time.Time{}
 		do()
 		if left := time.Until(under.until); left <= 0 || left > maxWriteStall {
 			t.Errorf("for %s there are %v", what, left)
+		}
+		until := under.until
+		if do(); under.until != until {
+			t.Errorf("%s at once after another sets the deadline again", what)
 		}
 	}
 }

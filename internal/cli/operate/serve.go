@@ -103,15 +103,38 @@ func (s *coordinator) check(a *console.Console) error {
 func (s *coordinator) log(w io.Writer) *slog.Logger {
 	var level slog.Level
 	_ = level.UnmarshalText([]byte(s.logLevel))
-	return slog.New(slog.NewJSONHandler(sanitise.Log(w), &slog.HandlerOptions{Level: level, ReplaceAttr: legible}))
+	return slog.New(legible{slog.NewJSONHandler(sanitise.Log(w), &slog.HandlerOptions{Level: level})})
 }
 
-func legible(_ []string, a slog.Attr) slog.Attr {
-	if a.Value.Kind() == slog.KindDuration {
-		a.Value = slog.StringValue(a.Value.Duration().String())
+// legible writes durations as a person reads them. Most lines have none, and ReplaceAttr
+// would look at every part of each line.
+type legible struct{ slog.Handler }
+
+func (l legible) Handle(ctx context.Context, line slog.Record) error {
+	lasts := false
+	line.Attrs(func(a slog.Attr) bool {
+		lasts = a.Value.Kind() == slog.KindDuration
+		return !lasts
+	})
+	if !lasts {
+		return l.Handler.Handle(ctx, line)
 	}
-	return a
+	spelt := slog.NewRecord(line.Time, line.Level, line.Message, line.PC)
+	line.Attrs(func(a slog.Attr) bool {
+		if a.Value.Kind() == slog.KindDuration {
+			a.Value = slog.StringValue(a.Value.Duration().String())
+		}
+		spelt.AddAttrs(a)
+		return true
+	})
+	return l.Handler.Handle(ctx, spelt)
 }
+
+func (l legible) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return legible{l.Handler.WithAttrs(attrs)}
+}
+
+func (l legible) WithGroup(name string) slog.Handler { return legible{l.Handler.WithGroup(name)} }
 
 // limits are those of the file, and those that are flags as well.
 func (s *coordinator) limits(a *console.Console) c3po.Limits {

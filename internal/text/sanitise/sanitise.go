@@ -106,6 +106,9 @@ func escape(r rune) string {
 // safe to look at. Line feeds are kept, since between values they are ours and
 // inside a string JSON has none.
 func JSON(data []byte) []byte {
+	if isPlainASCII(data) {
+		return data
+	}
 	hidden := func(r rune) bool { return r != '\n' && Hidden(r) }
 	if utf8.Valid(data) && !bytes.ContainsFunc(data, hidden) {
 		return data
@@ -123,6 +126,16 @@ func JSON(data []byte) []byte {
 		}
 	}
 	return out.Bytes()
+}
+
+// isPlainASCII is true of most lines, and quicker to see than what is valid and not hidden.
+func isPlainASCII(data []byte) bool {
+	for _, c := range data {
+		if (c < ' ' || c > '~') && c != '\n' {
+			return false
+		}
+	}
+	return true
 }
 
 // Log makes a writer for lines of JSON, as slog writes them one at a time. Logs

@@ -99,10 +99,10 @@ var (
 // introduce tells the caller who it was taken for.
 func introduce(header http.Header, actor *hub.Actor) {
 	if id := actor.ID(); id != "" {
-		header.Set(actedAsKey, string(id))
+		header[actedAsKey] = []string{string(id)}
 	}
 	if epoch := actor.Epoch(); epoch != 0 {
-		header.Set(epochKey, strconv.FormatInt(epoch, 10))
+		header[epochKey] = []string{strconv.FormatInt(epoch, 10)}
 	}
 }
 
@@ -119,6 +119,9 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request, out any) bool {
 	if list, ok := out.(c3po.Listing); ok {
 		linkNext(w.Header(), r, *list.Cursor())
 		out = list.Rows()
+	}
+	if formed, ok := out.(interface{ Form() any }); ok {
+		out = formed.Form() // what its MarshalJSON writes, which would be copied and read again
 	}
 	data, err := json.Marshal(out)
 	if err != nil {
@@ -160,7 +163,7 @@ func write(w http.ResponseWriter, status int, data []byte) error {
 	data = append(data, '\n')
 	h := w.Header()
 	h["Content-Type"], h["X-Content-Type-Options"], h["Cache-Control"] = asJSON, notGuessed, notKept
-	h.Set("Content-Length", strconv.Itoa(len(data)))
+	h["Content-Length"] = []string{strconv.Itoa(len(data))}
 	w.WriteHeader(status)
 	_, err := w.Write(data)
 	return err

@@ -61,10 +61,18 @@ func (w *witness) end(trouble any, r *http.Request) {
 	}
 	took := time.Since(w.began)
 	w.log.LogAttrs(r.Context(), slog.LevelInfo, "request", slog.String("method", r.Method), slog.String("route", r.Pattern),
-		slog.Int("status", w.statusSent()), slog.Duration("duration", took), slog.String("agent", w.Header().Get(actedAsKey)))
+		slog.Int("status", w.statusSent()), slog.String("duration", took.String()), slog.String("agent", first(w.Header()[actedAsKey])))
 	if w.observe != nil {
 		w.observe(r.Pattern, w.statusSent(), took)
 	}
+}
+
+// first is the one value of a header, or none.
+func first(values []string) string {
+	if len(values) == 0 {
+		return ""
+	}
+	return values[0]
 }
 
 func (w *witness) WriteHeader(status int) {
