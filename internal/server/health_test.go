@@ -120,6 +120,10 @@ func TestTheLogTellsRequestsAndChangesButNoBodies(t *testing.T) {
 		Msg, Node, Kind, Route string
 		ReqID                  string `json:"req_id"`
 		MessageID              string `json:"message_id"`
+		Changed                struct {
+			Kind      string
+			MessageID string `json:"message_id"`
+		}
 	}
 	nodes, requests, changes := map[string]bool{}, map[string]string{}, map[string]line{}
 	for text := range strings.Lines(book.String()) {
@@ -134,6 +138,10 @@ func TestTheLogTellsRequestsAndChangesButNoBodies(t *testing.T) {
 				t.Errorf("the request has the id of another: %s", text)
 			}
 			requests[l.ReqID] = l.Route
+			if l.Changed.Kind != "" {
+				l.MessageID = l.Changed.MessageID
+				changes[l.Changed.Kind] = l
+			}
 		case "changed":
 			changes[l.Kind] = l
 		}

@@ -17,6 +17,15 @@ const (
 	worthTidying = 16 << 20
 )
 
+// headroom is how much larger than what lives the collector takes the heap to be.
+const headroom = 32 << 20
+
+// Headroom makes the garbage collector run less often while a process that keeps it has a
+// small heap, as a coordinator without many waits has: it would be collected ten times a
+// second under load. Nobody writes to it, so the system gives it no memory; a busy coordinator
+// may leave twice as much uncollected.
+func Headroom() any { return make([]byte, headroom) }
+
 // tidying gives memory back to the system while little happens. Go keeps what it took for
 // the busiest minute for as long as the next collection is far, and where callers only
 // sleep that is a long time.

@@ -1,6 +1,8 @@
 package server
 
 import (
+	"fmt"
+	"os"
 	"runtime"
 	"runtime/metrics"
 	"testing"
@@ -32,6 +34,32 @@ func TestWhatIsSpareIsGivenBackWhileLittleHappens(t *testing.T) {
 		return released() > before+pieces*size/2
 	}) {
 		t.Error("nothing was given back")
+	}
+}
+
+func TestHeadroomLetsTheHeapGrowAndTakesNoMemory(t *testing.T) {
+	resident := func() (pages int) {
+		data, err := os.ReadFile("/proc/self/statm")
+		if err != nil {
+			t.Skip("this system does not say what is resident: ", err)
+		}
+		if _, err := fmt.Sscan(string(data), new(int), &pages); err != nil {
+			t.Fatal(err)
+		}
+		return pages
+	}
+	goal := []metrics.Sample{{Name: "/gc/heap/goal:bytes"}}
+	if !faultrig.Within(time.Minute, func() bool {
+		before := resident()
+		kept := Headroom()
+		taken := (resident() - before) * os.Getpagesize()
+		runtime.GC()
+		metrics.Read(goal)
+		runtime.KeepAlive(kept)
+		// Other tests may take memory between the two; then it is tried again.
+		return taken < headroom/4 && goal[0].Value.Uint64() >= 2*headroom
+	}) {
+		t.Errorf("it is resident, or the next collection is at %d", goal[0].Value.Uint64())
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"runtime"
 	"runtime/pprof"
 	"slices"
 	"strconv"
@@ -158,6 +159,7 @@ func (s *coordinator) run(ctx context.Context, a *console.Console, socket string
 	s.outside.into(&cfg)
 	cfg.Telemetry = s.export.Config
 	cfg.Notify, _ = s.notify.config() // check has seen it
+	defer runtime.KeepAlive(server.Headroom())
 	return nameHolder(s.listen, server.Run(ctx, cfg, func(addr string) { ready(cfg.URL(addr)) }))
 }
 
