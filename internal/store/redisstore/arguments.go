@@ -181,7 +181,7 @@ func (s signature) prelude(shared map[string]bool) string {
 	}
 	tables, order := map[string]string{}, []string{}
 	for i, f := range s.keys {
-		key := look(&looks, f, "KEYS[%d]", i+1)
+		key := look(&looks, f, "K[%d]", i+1)
 		if f.table == "" {
 			local(f.name, key)
 			continue
@@ -195,7 +195,7 @@ func (s signature) prelude(shared map[string]bool) string {
 		local(table, "{ "+tables[table]+"}")
 	}
 	for i, f := range s.words {
-		local(f.name, as(readAs, f, "ARGV[%d]", i+1))
+		local(f.name, as(readAs, f, "A[%d]", i+1))
 	}
 	for _, f := range s.fixed {
 		if f.is == "number" || f.is == "literal" {
@@ -209,7 +209,7 @@ func (s signature) prelude(shared map[string]bool) string {
 	}
 	for _, list := range s.lists {
 		local(list.name, "{}")
-		b.WriteString("A_ = A_ + 1; for i = 1, tonumber(ARGV[A_]) do ")
+		b.WriteString("A_ = A_ + 1; for i = 1, tonumber(A[A_]) do ")
 		row := ""
 		field := func(f slot, value string) {
 			if f.name == "" {
@@ -219,17 +219,18 @@ func (s signature) prelude(shared map[string]bool) string {
 			}
 		}
 		for i, f := range list.keys {
-			field(f, look(&b, f, "KEYS[K_ + %d]", i+1))
+			field(f, look(&b, f, "K[K_ + %d]", i+1))
 		}
 		for i, f := range list.words {
-			field(f, as(readAs, f, "ARGV[A_ + %d]", i+1))
+			field(f, as(readAs, f, "A[A_ + %d]", i+1))
 		}
 		if strings.HasSuffix(row, ", ") {
 			row = "{ " + row + "}"
 		}
 		fmt.Fprintf(&b, "%s[i] = %s; K_, A_ = K_ + %d, A_ + %d end; ", list.name, row, len(list.keys), len(list.words))
 	}
-	return looks.String() + b.String()
+	// A global is looked up each time, in two tables.
+	return "local K, A = KEYS, ARGV; " + looks.String() + b.String()
 }
 
 // boundsOf spells the limits that scripts know by name.

@@ -11,13 +11,14 @@ local out = { 'ok' }
 mail.sum = summing(log)
 for _, m in ipairs(messages) do
   local from, hex = m.from, m.hex
-  local fact = mail.sum.done[hex] or editable(redis.call('HGET', mail.fact, hex))
+  local raw = redis.call('HGET', mail.fact, hex)
+  local fact = mail.sum.done[hex] or editable(raw)
   if not fact or fact.f ~= from then
     table.insert(out, 'unknown')
   elseif fact.s then
     table.insert(out, 'already')
   else
-    end_acked(log, mail, owner, hex, fact, ended_life, ended_bytes)
+    end_acked(log, mail, owner, hex, fact, ended_life, ended_bytes, raw)
     table.insert(out, 'acked')
   end
 end
