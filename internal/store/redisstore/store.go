@@ -80,7 +80,6 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if s.commands, err = rueidis.NewClient(options); err != nil {
 		return nil, notReached(err)
 	}
-	options.PipelineMultiplex = -1
 	if s.wakes, err = rueidis.NewClient(options); err != nil {
 		s.commands.Close()
 		return nil, notReached(err)
