@@ -168,7 +168,7 @@ var libraries = []library{
 	{prefix: "google.golang.org/protobuf", in: []string{"internal/ops/telemetry"}},                             // writes them; client_golang needs it anyway
 	{prefix: "golang.org/x/sync", in: []string{"internal/server", "internal/store/redisstore"}},
 	{prefix: "golang.org/x/time", in: []string{"internal/auth"}},
-	{prefix: "golang.org/x/sys", in: []string{"internal/auth", "internal/host/engine", "internal/host/paths", "internal/agent/ptyrun"}},
+	{prefix: "golang.org/x/sys", in: []string{"internal/auth", "internal/host/engine", "internal/host/paths", "internal/agent/ptyrun", "internal/testkit/faultrig"}},
 	{prefix: "golang.org/x/term", in: []string{"internal/agent/ptyrun", "internal/person/top", "internal/cli/console", "internal/cli/people"}}, // console asks whether there is one; people asks for an invitation without showing it
 	{prefix: "github.com/creack/pty", in: []string{"internal/agent/ptyrun", "internal/server", "internal/cli/console", "internal/cli/people"}}, // the tests of server and cli type into a terminal
 	{prefix: "github.com/charmbracelet/x", in: []string{"internal/agent/ptyrun", "internal/person/top"}},                                       // a maintained terminal emulator, its parser, and how wide a text is

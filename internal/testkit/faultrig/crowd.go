@@ -45,7 +45,8 @@ type Crowd struct {
 // A Wake is a message that one of a crowd got.
 type Wake struct {
 	Agent c3po.AgentID
-	Took  time.Duration // since the moment that is its text, in nanoseconds; else 0
+	Due   time.Time     // the moment that is its text, in nanoseconds; else none
+	Took  time.Duration // since then
 }
 
 // CrowdID is one of a crowd.
@@ -117,7 +118,11 @@ func (c *Crowd) takeLine(line string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var w Wake
-	if _, err := fmt.Sscanf(line, "woken %s %d", &w.Agent, &w.Took); err == nil {
+	var due int64
+	if _, err := fmt.Sscanf(line, "woken %s %d %d", &w.Agent, &due, &w.Took); err == nil {
+		if due > 0 {
+			w.Due = time.Unix(0, due)
+		}
 		c.wakes = append(c.wakes, w)
 	} else if line == "busy" {
 		c.busy++
@@ -226,10 +231,11 @@ func waitOn(url, space string, id c3po.AgentID, after *int64, said chan<- string
 		*after = pending.Seq
 		for _, m := range pending.Messages {
 			took := time.Duration(0)
-			if due, err := strconv.ParseInt(m.Message, 10, 64); err == nil {
+			due, err := strconv.ParseInt(m.Message, 10, 64)
+			if err == nil {
 				took = time.Since(time.Unix(0, due))
 			}
-			said <- fmt.Sprintf("woken %s %d", id, took)
+			said <- fmt.Sprintf("woken %s %d %d", id, due, took)
 		}
 	}
 }

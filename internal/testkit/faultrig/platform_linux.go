@@ -4,6 +4,9 @@ import (
 	"os"
 	"os/exec"
 	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // dieWithParent makes the kernel end cmd when this process ends, however it does.
@@ -26,3 +29,10 @@ func thaw(p *os.Process) error { return p.Signal(syscall.SIGCONT) }
 // inode names a file whatever it is called: Redis writes some files under
 // another name first.
 func inode(info os.FileInfo) uint64 { return info.Sys().(*syscall.Stat_t).Ino }
+
+// threadTime is the processor time of the thread that asks.
+func threadTime() time.Duration {
+	var spent unix.Timespec
+	_ = unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &spent) // a clock that there is
+	return time.Duration(spent.Nano())
+}
