@@ -78,9 +78,6 @@ func (s signature) fix(fixed map[string]string) signature {
 // placed finds the places of those keys and words that stand alone.
 func (s signature) placed() signature {
 	s.places = map[string]int{}
-	for i, f := range s.keys {
-		s.keys[i].ofSpace, s.keys[i].ofAgent = slices.Contains(spaceNames, f.name), slices.Contains(agentNames, f.name)
-	}
 	for i, f := range slices.Concat(s.words, s.keys) {
 		if f.table == "" {
 			s.places[f.name] = i
@@ -141,6 +138,9 @@ func signatureOf(file, text string) signature {
 				*fields, list.names[f[1]] = append(*fields, slot{name: f[1], is: f[4]}), true
 			}
 		}
+	}
+	for i, f := range s.keys {
+		s.keys[i].ofSpace, s.keys[i].ofAgent = slices.Contains(spaceNames, f.name), slices.Contains(agentNames, f.name)
 	}
 	return s.placed()
 }
