@@ -32,9 +32,9 @@ func TestASendAllocatesLittle(t *testing.T) {
 		allocations               int
 		first                     int64
 	}{
-		{"REST", "/api/op/send_message", `{"target":"bob","message":"` + text + `","client_key":"KEY"}`, "", 115, 1e11},
+		{"REST", "/api/op/send_message", `{"target":"bob","message":"` + text + `","client_key":"KEY"}`, "", 120, 1e11},
 		{"MCP", "/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"send_message","arguments":{"target":"bob","message":"` + text + `","client_key":"KEY"}}}`,
-			"Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: 2025-11-25\r\n", 150, 2e11},
+			"Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: 2025-11-25\r\n", 155, 2e11},
 	} {
 		address := strings.TrimPrefix(c.url, "http://")
 		conn, err := net.Dial("tcp", address)

@@ -20,8 +20,8 @@ type requestKey struct{}
 type request struct {
 	id     uint64
 	mu     sync.Mutex
-	change *slog.Record
-	alone  *time.Timer // logs the change when it has waited for long enough
+	change slog.Record
+	alone  *time.Timer // logs the change when it has waited for long enough; nil if there is none
 }
 
 // withRequestID names the request that ctx belongs to.
@@ -32,15 +32,17 @@ func withRequestID(ctx context.Context) context.Context {
 func (r *request) attr() slog.Attr { return slog.String("req_id", strconv.FormatUint(r.id, 36)) }
 
 // hold keeps a change for the next line, and gives the one that was kept before.
-func (r *request) hold(line *slog.Record, alone *time.Timer) (last *slog.Record) {
+func (r *request) hold(line slog.Record, alone *time.Timer) (last slog.Record, was bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.alone != nil {
+	if was = r.alone != nil; was {
 		r.alone.Stop()
 	}
 	last, r.change, r.alone = r.change, line, alone
-	return last
+	return last, was
 }
+
+func (r *request) take() (change slog.Record, held bool) { return r.hold(slog.Record{}, nil) }
 
 // changed is the line that says that a state changed.
 const changed = "changed"
@@ -58,30 +60,34 @@ func (c correlated) Handle(ctx context.Context, line slog.Record) error {
 		return c.Handler.Handle(ctx, line)
 	}
 	if line.Message == changed {
-		kept := line.Clone()
-		return c.writeChange(ctx, r, r.hold(&kept, time.AfterFunc(changeWait, func() {
-			_ = c.writeChange(ctx, r, r.hold(nil, nil)) // nobody is left to tell
-		})))
+		last, held := r.hold(line.Clone(), time.AfterFunc(changeWait, func() {
+			if change, held := r.take(); held {
+				_ = c.writeChange(ctx, r, change) // nobody is left to tell
+			}
+		}))
+		if !held {
+			return nil
+		}
+		return c.writeChange(ctx, r, last)
 	}
-	if change := r.hold(nil, nil); change != nil {
-		what := make([]slog.Attr, 0, change.NumAttrs())
-		change.Attrs(func(a slog.Attr) bool {
-			what = append(what, a)
-			return true
-		})
-		line.AddAttrs(slog.Attr{Key: changed, Value: slog.GroupValue(what...)})
+	change, held := r.take()
+	if !held {
+		line.AddAttrs(r.attr())
+		return c.Handler.Handle(ctx, line)
 	}
-	line.AddAttrs(r.attr())
+	what := make([]slog.Attr, 0, change.NumAttrs())
+	change.Attrs(func(a slog.Attr) bool {
+		what = append(what, a)
+		return true
+	})
+	line.AddAttrs(slog.Attr{Key: changed, Value: slog.GroupValue(what...)}, r.attr())
 	return c.Handler.Handle(ctx, line)
 }
 
-// writeChange writes a line of its own for a change, if there is one.
-func (c correlated) writeChange(ctx context.Context, r *request, change *slog.Record) error {
-	if change == nil {
-		return nil
-	}
+// writeChange writes a line for a change by itself.
+func (c correlated) writeChange(ctx context.Context, r *request, change slog.Record) error {
 	change.AddAttrs(r.attr())
-	return c.Handler.Handle(ctx, *change)
+	return c.Handler.Handle(ctx, change)
 }
 
 func (c correlated) WithAttrs(attrs []slog.Attr) slog.Handler {
