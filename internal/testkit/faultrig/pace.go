@@ -37,24 +37,20 @@ func WatchPace(t testing.TB) (stop func() Pace) {
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		var laps []lap
+		sum := uint64(0)
 		for Pass(ctx, lapEvery) {
 			before := threadTime()
-			work(lapLoops)
+			for range lapLoops {
+				sum = sum*6364136223846793005 + 1442695040888963407
+			}
 			laps = append(laps, lap{time.Now(), threadTime() - before})
 		}
+		runtime.KeepAlive(sum)
 		seen <- laps
 	}()
 	return func() Pace {
 		cancel()
 		return Pace{<-seen}
-	}
-}
-
-var ran uint64 // keeps the loop from being optimized away
-
-func work(loops int) {
-	for range loops {
-		ran = ran*6364136223846793005 + 1442695040888963407
 	}
 }
 
@@ -67,18 +63,16 @@ func (p Pace) Steady(ahead time.Duration) func(time.Time) bool {
 		took = append(took, l.took)
 	}
 	slices.Sort(took)
-	var slow []lap // when it ended, and since when it may have been so
-	last := time.Time{}
-	for _, l := range p.laps {
+	type span struct{ from, to time.Time }
+	var slow []span
+	for i, l := range p.laps {
 		// A quarter of the laps are taken at the best pace, whatever happens meanwhile.
 		if float64(took[len(took)/4]) < slowPace*float64(l.took) {
-			slow = append(slow, lap{l.at, l.at.Sub(last)})
+			since := p.laps[max(i-1, 0)].at
+			slow = append(slow, span{since.Add(-ahead), l.at.Add(afterSlow)})
 		}
-		last = l.at
 	}
 	return func(at time.Time) bool {
-		return !slices.ContainsFunc(slow, func(l lap) bool {
-			return at.After(l.at.Add(-l.took-ahead)) && at.Before(l.at.Add(afterSlow))
-		})
+		return !slices.ContainsFunc(slow, func(s span) bool { return at.After(s.from) && at.Before(s.to) })
 	}
 }

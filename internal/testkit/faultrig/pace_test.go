@@ -24,6 +24,10 @@ func TestAMomentIsSteadyUnlessTheMachineWasSlowThenOrShortlyBeforeOrIsSoon(t *te
 			t.Errorf("after %v it is steady: %t, want %t", after, got, want)
 		}
 	}
+	p.laps[0].took *= 4
+	if p.Steady(20 * time.Millisecond)(began.Add(time.Millisecond)) {
+		t.Error("it is steady after a first lap that was slow")
+	}
 	if (Pace{}).Steady(0)(began) != true {
 		t.Error("a machine that nobody watched was not slow")
 	}
