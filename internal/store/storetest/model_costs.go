@@ -82,7 +82,7 @@ func (sp *space) addCost(chain string, more c3po.Usage, known bool, now time.Tim
 	cost.tokens += more.Tokens()
 	if sp.limits.ChainTokens > 0 {
 		if !a.spent() {
-			a.untold, a.used = cost.tokens >= int64(sp.limits.ChainTokens), now
+			a.untold, a.listed = cost.tokens >= int64(sp.limits.ChainTokens), now
 		}
 		sp.accounts["t:"+chain] = &a
 	}
@@ -97,12 +97,4 @@ func (m *Model) ChainCost(_ context.Context, name c3po.Space, chain string) (*c3
 		return nil, nil
 	}
 	return &c3po.Cost{Usage: cost.usage, Messages: cost.messages}, nil
-}
-
-func (sp *space) trimCosts(now time.Time) {
-	for chain, cost := range sp.costs {
-		if now.Sub(cost.told) >= store.CostLife {
-			delete(sp.costs, chain)
-		}
-	}
 }

@@ -1,8 +1,11 @@
 package storetest
 
 import (
+	"cmp"
 	"context"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/c3po-dev/c3po"
@@ -19,9 +22,9 @@ type account struct {
 	question c3po.MessageID
 	handlers []c3po.AgentID
 	texts    []sentText
-	same     int   // of the message that is reckoned: how often its text was sent, with this
-	tokens   int64 // of the message that is reckoned: what its chain has used this hour
-	used     time.Time
+	same     int       // of the message that is reckoned: how often its text was sent, with this
+	tokens   int64     // of the message that is reckoned: what its chain has used this hour
+	listed   time.Time // since when it is on the list of what can be forgotten
 }
 
 type sentText struct {
@@ -81,7 +84,7 @@ func (sp *space) reckon(d store.Draft, chain, digest string, now time.Time) (bil
 	over := func(used, most int) bool { return most > 0 && used > most }
 	spent := func(whose, what, name string, acc account) (bill, *store.Spent) {
 		if !acc.spent() {
-			acc.untold, acc.used = true, now
+			acc.untold, acc.listed = true, now
 			sp.accounts[name] = &acc
 		}
 		return nil, &store.Spent{Whose: whose, What: what, Account: name, Untold: acc.untold, Question: acc.question, Since: acc.start, Handlers: slices.Clone(c.handlers)}
@@ -156,13 +159,16 @@ func (b bill) spending() store.Spending {
 // lastOf keeps the last few.
 func lastOf[T any](all []T) []T { return all[max(0, len(all)-8):] }
 
-// charge writes a bill down; id names the chain of a message that began one.
+// charge writes a bill down; id names the chain of a message that began one. Accounts of
+// pairs and agents are listed once an hour: nothing of them counts that is older.
 func (sp *space) charge(b bill, id c3po.MessageID, now time.Time) {
 	for name, a := range b {
 		if name == "t:" {
 			name += string(id)
 		}
-		a.used = now
+		if !a.spent() && (isChain(name) || a.start.Equal(now) || sp.limits.SameTextWindow > time.Hour) {
+			a.listed = now
+		}
 		sp.accounts[name] = &a
 	}
 }
@@ -191,19 +197,34 @@ func (m *Model) ResumeChain(_ context.Context, name c3po.Space, chain string) (s
 		sp.ack(msg, now)
 		out.Acked = true
 	}
-	sp.accounts["t:"+chain] = &account{start: now, used: now, handlers: a.handlers}
+	sp.accounts["t:"+chain] = &account{start: now, listed: now, handlers: a.handlers}
 	return out, nil
 }
 
-func (sp *space) trimAccounts(limit int, now time.Time) {
-	var names []string
+// unused is which accounts and costs of chains (c:CHAIN) can be forgotten: those that
+// are on the list for longest first, and of one age by their names.
+func (sp *space) unused(now time.Time) []string {
+	since := map[string]time.Time{}
 	for name, a := range sp.accounts {
-		if now.Sub(a.used) >= store.FlowIdle && !(isChain(name) && a.spent()) {
-			names = append(names, name)
+		if !isChain(name) || !a.spent() {
+			since[name] = a.listed
 		}
 	}
-	slices.SortFunc(names, func(x, y string) int { return sp.accounts[x].used.Compare(sp.accounts[y].used) })
+	for chain, cost := range sp.costs {
+		since["c:"+chain] = cost.told.Add(store.CostLife - store.FlowIdle)
+	}
+	maps.DeleteFunc(since, func(_ string, at time.Time) bool { return now.Sub(at) < store.FlowIdle })
+	return slices.SortedFunc(maps.Keys(since), func(x, y string) int {
+		return cmp.Or(since[x].Compare(since[y]), cmp.Compare(x, y))
+	})
+}
+
+func (sp *space) trimAccounts(limit int, now time.Time) {
+	names := sp.unused(now)
 	for _, name := range names[:min(limit, len(names))] {
 		delete(sp.accounts, name)
+		if chain, isCost := strings.CutPrefix(name, "c:"); isCost {
+			delete(sp.costs, chain)
+		}
 	}
 }

@@ -137,12 +137,7 @@ func (sp *space) isDue(now time.Time) bool {
 			return true
 		}
 	}
-	for name, a := range sp.accounts {
-		if now.Sub(a.used) >= store.FlowIdle && !(isChain(name) && a.spent()) {
-			return true
-		}
-	}
-	return false
+	return len(sp.unused(now)) > 0
 }
 
 // DueMail implements store.Store.
@@ -195,7 +190,6 @@ func (m *Model) Trim(_ context.Context, name c3po.Space, limit int) (int, error)
 	sp := m.space(name)
 	now := m.now()
 	sp.trimAccounts(limit, now)
-	sp.trimCosts(now)
 	forgotten := sp.trimEnded(limit) + sp.trimDead(limit) + sp.trimRetired(limit) + sp.trimKeys(limit)
 	if forgotten == 0 {
 		sp.sweepUp(now)

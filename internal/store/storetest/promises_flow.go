@@ -59,6 +59,34 @@ func flowPromises() []promise {
 			same(w, "goes on", w.spentBy(inThread(bob, alice, thread, "8")), nil)
 			same(w, "another thread", w.spentBy(letter(bob, alice, "9")), nil)
 		}},
+		{"accounts are forgotten in the order of their list, those of one age by name", budgets(func(l *c3po.Limits) { l.ChainMessages = 100 }), func(w *testStore) {
+			w.enter(alice, bob, carol)
+			hops := func(from, to c3po.AgentID, thread string) int {
+				w.Helper()
+				stored, err := w.store.Send(w.ctx, w.space, inThread(from, to, thread, "word"))
+				w.must(err)
+				return stored.Fill.ChainHops
+			}
+			for _, thread := range []string{"t1", "t2", "t3", "t4"} {
+				same(w, "first", hops(alice, bob, thread), 1)
+				w.live(store.FlowIdle)
+				w.trim(2) // the agent's and the pair's, whose names come first
+				same(w, "the chain is still known", hops(alice, bob, thread), 2)
+				w.live(store.FlowIdle)
+				w.trim(100)
+				same(w, "the chain is forgotten", hops(alice, bob, thread), 1)
+				w.live(store.FlowIdle)
+				w.trim(100)
+			}
+			hops(alice, bob, "long") // the hour of alice, and of her and bob, begins here
+			w.live(10 * time.Minute)
+			hops(carol, bob, "short")
+			w.live(20 * time.Minute)
+			hops(alice, bob, "long")
+			w.live(store.FlowIdle - 20*time.Minute)
+			w.trim(3) // of alice, of her and bob, and of carol
+			same(w, "the shorter chain is still known", hops(carol, bob, "short"), 2)
+		}},
 		{"a thread that goes on and the ack of its question are one step", budgets(func(l *c3po.Limits) { l.ChainMessages = 1 }), func(w *testStore) {
 			w.enter(alice, bob)
 			thread := string(w.send(alice, bob, "0"))
