@@ -47,6 +47,9 @@ func listen(t testing.TB, w *httptest.ResponseRecorder) answer {
 	switch kind, _, _ := strings.Cut(w.Header().Get("Content-Type"), ";"); kind {
 	case "application/json":
 		h.Messages = []any{decoded(t, w.Body.Bytes())}
+		if batch, ok := h.Messages[0].([]any); ok {
+			h.Messages = batch
+		}
 	case "text/event-stream":
 		h.Messages = events(t, w.Body.Bytes())
 	default:
@@ -320,6 +323,29 @@ func TestAClientThatTakesOneFormGetsThatForm(t *testing.T) {
 			}
 			if sdk := asks(t, s.SDKHandler(), q); sdk.Status != http.StatusBadRequest {
 				t.Errorf("%s accepting %q: the SDK answers %d, so this is no difference any more", version, form, sdk.Status)
+			}
+		}
+	}
+}
+
+// What the SDK says of everything but a plain call it would refuse to say in JSON alone.
+func TestAMistakeIsNamedWhicheverFormItsClientTakes(t *testing.T) {
+	t.Parallel()
+	s := mcpserver.New(mcpserver.Config{Service: always(&scripted{}), Version: "1.2.3", Envelope: fixedMark()})
+	sdk, front := s.SDKHandler(), s.Handler()
+	for _, version := range []string{"", "2025-11-25"} {
+		for _, b := range bodies {
+			q := question{ask: func(ctx context.Context) *http.Request { return newPost(ctx, version, "", "", b.body) }}
+			want := asks(t, sdk, q)
+			for _, accept := range [][]string{{"application/json"}, nil} {
+				got := asks(t, front, question{ask: func(ctx context.Context) *http.Request {
+					r := q.ask(ctx)
+					withHeader("Accept", accept...)(r)
+					return r
+				}})
+				if got.Status != want.Status || got.Text != want.Text || !cmp.Equal(got.Messages, want.Messages) {
+					t.Errorf("%s %s\naccepting %q: %d %v %s\nthe SDK: %d %v %s", version, b.body, accept, got.Status, got.Messages, got.Text, want.Status, want.Messages, want.Text)
+				}
 			}
 		}
 	}

@@ -20,6 +20,7 @@ import (
 // once that it was heard, and while it waits nothing else does.
 type door struct {
 	sdk      http.Handler
+	sdkJSON  http.Handler    // the same for who takes no events
 	versions []string        // of the protocol, that the SDK speaks
 	about    json.RawMessage // the server, as answers name it
 	held     heldCalls
@@ -28,7 +29,7 @@ type door struct {
 func newDoor(s *Server) *door {
 	var about bytes.Buffer
 	writeLine(&about, s.implementation())
-	return &door{sdk: s.sdkHandler(), versions: mcp.SupportedProtocolVersions(), about: bytes.TrimSpace(about.Bytes())}
+	return &door{sdk: s.sdkHandler(false), sdkJSON: s.sdkHandler(true), versions: mcp.SupportedProtocolVersions(), about: bytes.TrimSpace(about.Bytes())}
 }
 
 func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -59,6 +60,12 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	// The SDK also says what is wrong with a body that could not be read whole.
 	r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), failing{err}))
+	if asJSON, asStream := parseAccept(r.Header.Values("Accept")); asJSON && !asStream {
+		// The SDK refuses who does not also take events, and would say that of every mistake.
+		r.Header.Set("Accept", "application/json, text/event-stream")
+		d.sdkJSON.ServeHTTP(w, r)
+		return
+	}
 	d.sdk.ServeHTTP(w, r)
 }
 

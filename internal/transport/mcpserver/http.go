@@ -23,12 +23,13 @@ const (
 // left to what stands before it.
 func (s *Server) Handler() http.Handler { return s.receive(newDoor(s)) }
 
-// sdkHandler is the protocol as the SDK speaks it.
-func (s *Server) sdkHandler() http.Handler {
+// sdkHandler is the protocol as the SDK speaks it, with answers in events or in JSON.
+func (s *Server) sdkHandler(asJSON bool) http.Handler {
 	return mcp.NewStreamableHTTPHandler(
 		func(r *http.Request) *mcp.Server { return visitOf(r.Context()).offer.server },
 		&mcp.StreamableHTTPOptions{
 			Stateless:                    true,
+			JSONResponse:                 asJSON,
 			PropagateRequestCancellation: true,
 			MaxRequestBodyBytes:          maxBodyBytes,
 			Logger:                       s.log,
