@@ -112,7 +112,7 @@ func ApprovalHash(tool string, input json.RawMessage) (string, error) {
 
 // canonicalJSON writes an object with its fields in order and its numbers as they are.
 func canonicalJSON(input json.RawMessage) ([]byte, error) {
-	if !utf8.Valid(input) || halfCharacter(input) {
+	if !utf8.Valid(input) || halfCharacter(input) != "" {
 		return nil, Errorf(InvalidRequest, "the input of a tool has half a character, which programs read as different ones").
 			Suggest("Have it decided at the terminal.")
 	}
@@ -129,34 +129,37 @@ func canonicalJSON(input json.RawMessage) ([]byte, error) {
 	return json.Marshal(object)
 }
 
-// halfCharacter says that a text of valid JSON escapes one half of a surrogate pair. All such
-// halves are read as the same character, so that two inputs would have one fingerprint.
-func halfCharacter(input []byte) bool {
-	for i := 0; i+1 < len(input); i++ {
-		if input[i] != '\\' {
-			continue
+// halfCharacter finds one half of a surrogate pair that a text of JSON escapes. All such
+// halves are read as the same character.
+func halfCharacter(input []byte) string {
+	for at := 0; ; {
+		next := bytes.IndexByte(input[at:], '\\')
+		if next < 0 || at+next+1 >= len(input) {
+			return ""
 		}
-		i++
-		if input[i] != 'u' {
-			continue
-		}
-		unit, ok := escapedUnit(input[i-1:])
+		at += next
+		unit, ok := escapedUnit(input[at:])
 		switch {
-		case !ok || !utf16.IsSurrogate(unit):
+		case !ok:
+			at += 2 // a backslash may be what is escaped
+		case !utf16.IsSurrogate(unit):
+			at += escapedBytes
 		default:
-			low, ok := escapedUnit(input[min(i+5, len(input)):])
+			low, ok := escapedUnit(input[at+escapedBytes:])
 			if !ok || utf16.DecodeRune(unit, low) == utf8.RuneError {
-				return true
+				return string(input[at : at+escapedBytes])
 			}
-			i += 6
+			at += 2 * escapedBytes
 		}
 	}
-	return false
 }
+
+// escapedBytes are those of \uXXXX.
+const escapedBytes = 6
 
 // escapedUnit reads \uXXXX.
 func escapedUnit(text []byte) (rune, bool) {
-	if len(text) < 6 || text[0] != '\\' || text[1] != 'u' {
+	if len(text) < escapedBytes || text[0] != '\\' || text[1] != 'u' {
 		return 0, false
 	}
 	unit, err := strconv.ParseUint(string(text[2:6]), 16, 16)

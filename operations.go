@@ -344,7 +344,8 @@ func FindOperation(table []Operation, name string) (Operation, error) {
 }
 
 // Decode reads arguments strictly: a misspelt field is refused, not ignored,
-// and text that is not UTF-8 is refused, because it could not be kept unchanged.
+// and so is text that is not UTF-8 or escapes half a character, because it could
+// not be kept unchanged.
 func Decode[In any](arguments []byte) (In, error) { return decode[In](arguments, true) }
 
 // DecodeOpen ignores fields it does not know. The bridge's document leaves its
@@ -358,6 +359,10 @@ func decode[In any](arguments []byte, closed bool) (In, error) {
 	}
 	if !utf8.Valid(arguments) {
 		return in, Errorf(InvalidRequest, "the request is not valid UTF-8").Suggest("Send the text as UTF-8.")
+	}
+	if half := halfCharacter(arguments); half != "" {
+		return in, Errorf(InvalidRequest, "the request has half a character, %s", half).
+			Suggest("Send whole characters: text was probably cut in the middle of one.")
 	}
 	d := decoderOf(closed, len(arguments))
 	d.from.Reset(arguments)

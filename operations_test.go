@@ -195,6 +195,32 @@ func TestAWitnessIsToldOfWhatWasCarriedOut(t *testing.T) {
 	}
 }
 
+// encoding/json would read every half as the same other character.
+func TestTextWithHalfACharacterIsRefused(t *testing.T) {
+	t.Parallel()
+	type input struct {
+		Text string `json:"text"`
+	}
+	for text, half := range map[string]string{
+		`a\ud800b`:                 `\ud800`,
+		`\uDE00\uD83D`:             `\uDE00`,
+		`\ud83d\ud83d\ude00`:       `\ud83d`,
+		`\n\\\udbff`:               `\udbff`,
+		`cut \ud83d`:               `\ud83d`,
+		`\ud83d\ude00 \u00e4`:      "",
+		`\\ud800`:                  "",
+		`C:\\users\\ud800\\\u0041`: "",
+	} {
+		_, err := c3po.Decode[input]([]byte(`{"text":"` + text + `"}`))
+		if half == "" && err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+		if half != "" && (!errors.Is(err, c3po.InvalidRequest) || !strings.Contains(err.Error(), half)) {
+			t.Errorf("%s: %v, want it to name %s", text, err, half)
+		}
+	}
+}
+
 // Decoders are used again: what one call was given must never be seen by the next, nor
 // changed by it.
 func TestTheArgumentsOfOneCallNeverReachAnother(t *testing.T) {
