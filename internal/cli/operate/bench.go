@@ -62,11 +62,22 @@ spaces called bench-… until it expires.`,
 			if len(args) > 0 {
 				scenarios = args
 			}
+			if report != "" {
+				if err := bench.Writable(report); err != nil {
+					return err
+				}
+			}
+			ctx, leave := untilLeft(cmd.Context())
+			defer leave()
 			var reports []bench.Report
 			for _, scenario := range scenarios {
-				cfg.Scenario = scenario
+				one := cfg
+				one.Scenario = scenario
+				if len(args) == 0 && !bench.Paced(scenario) {
+					one.Rate = 0
+				}
 				stop := a.Waiting("measuring " + scenario)
-				measured, err := bench.Run(cmd.Context(), cfg)
+				measured, err := bench.Run(ctx, one)
 				stop()
 				if err != nil {
 					return err
@@ -93,7 +104,7 @@ spaces called bench-… until it expires.`,
 	console.SecondsFlag(flags, &seconds, "seconds", 5, "how long each of the three paths is measured, at most 60s")
 	flags.IntVar(&cfg.Concurrency, "concurrency", 0, "operations under way at once; with wait and waiters the waits, with rooms the members (64; with waiters 1000)")
 	flags.IntVar(&cfg.Size, "size", 1024, "characters of a message")
-	flags.IntVar(&cfg.Rate, "rate", 0, "messages a second; with send as many as go, with wait and waiters 1000, if it is not given")
+	flags.IntVar(&cfg.Rate, "rate", 0, "messages a second, for send, wait, waiters and mixed; with send as many as go, with wait and waiters 1000, with mixed 100, if it is not given")
 	flags.StringVar(&report, "report", "", "also write tables and pictures: a Markdown file (.md), or a folder for a report.md")
 	flags.StringVar(&cfg.Profile, "profile", "", "also write into this folder where the time goes: profiles of the coordinators, the commands Redis ran, and what perf sees of Redis if it is installed")
 	// In place of the flag every command has: a coordinator that merely runs here,

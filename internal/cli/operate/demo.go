@@ -59,14 +59,19 @@ func playDemo(ctx context.Context, a *console.Console, out io.Writer) (err error
 	if a.JSON {
 		p.ink = false
 	}
-	// A closed terminal and a reader that leaves end it as Ctrl-C does.
-	ctx, stop := signal.NotifyContext(ctx, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGPIPE)
+	ctx, stop := untilLeft(ctx)
 	defer stop()
 	defer func() {
 		_, stopped := p.call(context.WithoutCancel(ctx), "down")
 		err = errors.Join(err, stopped, os.RemoveAll(folder))
 	}()
 	return p.play(ctx)
+}
+
+// untilLeft is for what has something to remove at its end: a closed terminal and a
+// reader that leaves end it as Ctrl-C does.
+func untilLeft(ctx context.Context) (context.Context, context.CancelFunc) {
+	return signal.NotifyContext(ctx, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGPIPE)
 }
 
 // A demoPlay is one run of the demo.

@@ -160,6 +160,12 @@ func Run(ctx context.Context, cfg Config) (report Report, err error) {
 			return Report{}, err
 		}
 	}
+	// Whatever fails once it is interrupted fails because of that.
+	defer func() {
+		if err != nil && ctx.Err() != nil {
+			err = ctx.Err()
+		}
+	}()
 	r, err := newSetup(ctx, cfg)
 	if err != nil {
 		return Report{}, err
@@ -241,6 +247,10 @@ func (cfg Config) check() error {
 				Suggest("Give a number between 1 and %d.", setting.most)
 		}
 	}
+	if cfg.Rate != 0 && !Paced(cfg.Scenario) {
+		return c3po.Errorf(c3po.InvalidRequest, "%s is measured as fast as it goes, and has no rate", cfg.Scenario).
+			Suggest("Leave the rate out, or use %s.", strings.Join(slices.DeleteFunc(Scenarios(), func(s string) bool { return !Paced(s) }), ", "))
+	}
 	if len(cfg.Peers) > 0 && cfg.Scenario != Deliver {
 		return c3po.Errorf(c3po.InvalidRequest, "peers are not measured with %s", cfg.Scenario).Suggest("Use %s.", Deliver)
 	}
@@ -272,6 +282,11 @@ func onThisMachine(addresses string) bool {
 		}
 	}
 	return true
+}
+
+// Paced says whether the messages of a scenario can come at a rate.
+func Paced(scenario string) bool {
+	return slices.Contains([]string{Send, Wait, Waiters, Mixed}, scenario)
 }
 
 // pace is how many messages a second wake waits: without a rate few enough that

@@ -10,9 +10,10 @@ import (
 	"time"
 )
 
-// dieWithParent makes the kernel end cmd when this process ends, however it does.
+// dieWithParent makes the kernel end cmd when this process ends, however it does. A
+// terminal interrupts this process alone, which then ends cmd.
 func dieWithParent(cmd *exec.Cmd) {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
 }
 
 // tick is the unit in which Linux tells programs about processor time, on

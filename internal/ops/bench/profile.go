@@ -3,7 +3,9 @@ package bench
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"slices"
@@ -23,9 +25,14 @@ const perfRate = 499
 func (r *setup) watchRedis(ctx context.Context, name string) (end func(operations int) error, err error) {
 	stop := func() {}
 	if program, err := exec.LookPath("perf"); err == nil && r.redis != nil {
+		file := name + ".perf"
+		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err // it would be kept as .perf.old
+		}
 		// Where perf may not look it ends and leaves no file.
 		perf, err := startChild(exec.Command(program, "record", "--quiet", "-g", "-F", strconv.Itoa(perfRate),
-			"-p", strconv.Itoa(r.redis.pid()), "-o", name+".perf"))
+			"--no-buildid-cache", // which is in the home folder, and stays there
+			"-p", strconv.Itoa(r.redis.pid()), "-o", file))
 		if err != nil {
 			return nil, err
 		}

@@ -1,7 +1,9 @@
 package bench
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -11,14 +13,38 @@ import (
 	"github.com/c3po-dev/c3po"
 )
 
+// Writable says before the measurement whether its report could not be written.
+func Writable(path string) error {
+	file := fileOf(path)
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return err
+	}
+	_, err := os.Stat(file)
+	isNew := errors.Is(err, fs.ErrNotExist)
+	opened, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	opened.Close()
+	if isNew {
+		return os.Remove(file)
+	}
+	return nil
+}
+
+// fileOf is the file that a path of a report means.
+func fileOf(path string) string {
+	if filepath.Ext(path) == ".md" {
+		return path
+	}
+	return filepath.Join(path, "report.md")
+}
+
 // Write puts what was measured into a Markdown file, with a picture of each
 // scenario beside it. A path that ends in .md is the file, any other the folder
 // of a report.md. It gives the file's name.
 func Write(path string, reports []Report) (string, error) {
-	file := path
-	if filepath.Ext(path) != ".md" {
-		file = filepath.Join(path, "report.md")
-	}
+	file := fileOf(path)
 	folder := filepath.Dir(file)
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return "", err

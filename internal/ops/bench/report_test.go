@@ -27,6 +27,24 @@ func aReport(scenario string) Report {
 	}
 }
 
+func TestAReportThatCannotBeWrittenIsKnownBeforeTheMeasurement(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	file := filepath.Join(folder, "taken")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := Writable(filepath.Join(file, "report.md")); err == nil {
+		t.Error("a file is taken for a folder")
+	}
+	if err := Writable(folder); err != nil {
+		t.Error(err)
+	}
+	if left, _ := os.ReadDir(folder); len(left) != 1 {
+		t.Errorf("the check left %v", left)
+	}
+}
+
 func TestAReportIsATableAndAPictureOfEachScenario(t *testing.T) {
 	t.Parallel()
 	for name, path := range map[string]string{"a folder": "made/here", "a file": "made/here/report.md"} {
