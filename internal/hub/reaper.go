@@ -130,7 +130,7 @@ func (h *Hub) bounce(letter store.Due) string {
 			"list_agents shows who has that capability; to send it again, call send_message with target 'role:%s'.",
 			letter.ID, queue, hours(h.limits.MessageLife), queue)
 	}
-	return fmt.Sprintf("Your message %s to '%s' was not read within %s and has expired. "+
+	return fmt.Sprintf("Your message %s to '%s' was neither answered nor acked within %s and has expired. "+
 		"get_agent_status shows whether '%s' is there; to send it again, call send_message with target '%s'.",
 		letter.ID, to, hours(h.limits.MessageLife), to, to)
 }

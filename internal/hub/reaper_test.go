@@ -25,6 +25,7 @@ func TestUnreadMailExpiresAndItsSenderIsToldOnce(t *testing.T) {
 		if words := h.trace(id).Expires; !strings.HasPrefix(words, "in 1") || !strings.HasSuffix(words, "min") {
 			t.Errorf("expires %q", words)
 		}
+		same(t, "read, and not dealt with", texts(h.inbox("bob")), []string{"too late"})
 		pass(15 * time.Minute)
 		trace := h.trace(id)
 		same(t, "after it", trace.State+" "+trace.Reason, "dead expired")
@@ -33,7 +34,7 @@ func TestUnreadMailExpiresAndItsSenderIsToldOnce(t *testing.T) {
 		if len(told) != 1 || told[0].Kind != c3po.KindBounce || told[0].FromAgent != c3po.System || told[0].ExpectsReply {
 			t.Fatalf("the sender reads %+v", told)
 		}
-		for _, words := range []string{string(id), "'bob'", "24 hours", "send_message"} {
+		for _, words := range []string{string(id), "'bob'", "neither answered nor acked within 24 hours", "send_message"} {
 			if !strings.Contains(told[0].Message, words) {
 				t.Errorf("the bounce %q does not say %q", told[0].Message, words)
 			}

@@ -119,6 +119,6 @@ func (s spaceHub) buryInbox(ctx context.Context, id c3po.AgentID) (buried int, e
 // removalNotice tells a sender that its recipient is gone, and that it need not act.
 func removalNotice(mail c3po.MessageID) string {
 	_, to, _ := mail.Split()
-	return fmt.Sprintf("Your message %s to '%s' was not read: a person has removed '%s', which had been silent for long. "+
+	return fmt.Sprintf("Your message %s to '%s' was neither answered nor acked: a person has removed '%s', which had been silent for long. "+
 		"If it comes back it gets the message, and you get a notice.", mail, to, to)
 }
