@@ -73,7 +73,8 @@ func (r *setup) close() error {
 func (r *setup) startRedis() error {
 	program, err := engine.Program()
 	if err != nil {
-		return err
+		return c3po.Because(err, c3po.RedisUnavailable, c3po.AsError(err).Message).
+			Suggest("%s Or name one that runs on this machine with `--redis`.", engine.HowToInstallFor("c3po bench"))
 	}
 	socket := filepath.Join(r.dir, "redis.sock")
 	r.redisURL = "unix://" + socket
