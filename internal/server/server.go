@@ -294,6 +294,7 @@ func serve(ctx context.Context, cfg Config, runners []runner, drain func(), list
 		case <-ctx.Done():
 		case <-work.Done():
 		}
+		lot.Stop()
 		drain()
 		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTimeout)
 		defer cancel()

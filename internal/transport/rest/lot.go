@@ -65,10 +65,11 @@ func (l *Lot) Close() error {
 // Addr is nowhere: nobody connects to it.
 func (l *Lot) Addr() net.Addr { return &net.UnixAddr{Net: "unix", Name: "parked waits"} }
 
-// Drain is for a coordinator that stops: nothing is parked any more, and when it returns
-// every wait was answered, or ctx is over and they were cut off.
-func (l *Lot) Drain(ctx context.Context) {
+// Stop is for a coordinator that stops, before it sends its waits away: nothing is parked
+// any more, and every answer says that its connection closes.
+func (l *Lot) Stop() {
 	l.mu.Lock()
+	defer l.mu.Unlock()
 	l.stopping = true
 	l.settle()
 	for p := range l.parked {
@@ -76,7 +77,11 @@ func (l *Lot) Drain(ctx context.Context) {
 			_ = p.conn.SetReadDeadline(time.Now())
 		}
 	}
-	l.mu.Unlock()
+}
+
+// Drain comes after Stop: when it returns every wait was answered, or ctx is over and they
+// were cut off.
+func (l *Lot) Drain(ctx context.Context) {
 	select {
 	case <-l.gone.done:
 		return

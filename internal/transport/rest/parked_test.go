@@ -37,6 +37,7 @@ func withLot(t *testing.T) *lotServer {
 	served := make(chan error, 1)
 	go func() { served <- http.Config.Serve(lot) }()
 	t.Cleanup(func() {
+		lot.Stop()
 		s.hub.Drain()
 		ended, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 10*time.Second)
 		defer cancel()
@@ -301,9 +302,10 @@ func TestACoordinatorThatStopsAnswersParkedWaitsAndClosesTheirConnections(t *tes
 	done.hear(t).into(t, &seq)
 	waiting.say(t, s.write("GET", fmt.Sprintf("/api/wait?timeout=3600&after=%d", seq.Seq), ""))
 	s.parks(t, 2) // one sleeps, one was answered and has said nothing more
+	s.lot.Stop()
 	s.hub.Drain()
-	s.lot.Drain(t.Context())
 	got := waiting.hear(t)
+	s.lot.Drain(t.Context())
 	var outcome c3po.WaitOutcome
 	if got.into(t, &outcome); outcome.Status != c3po.WaitRetry || got.header.Get("Connection") != "close" {
 		t.Errorf("the wait ended with %s, connection %q", got.body, got.header.Get("Connection"))
