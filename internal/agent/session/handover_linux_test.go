@@ -7,6 +7,7 @@ import (
 	"slices"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/c3po-dev/c3po"
 )
@@ -29,6 +30,13 @@ func TestAHandOverWaitsForNoFileThatIsNoPlainOne(t *testing.T) {
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Fatal(err)
 	}
+	// Who does wait is let go, with the hash of nothing.
+	letGo := time.AfterFunc(5*time.Second, func() {
+		if w, err := os.OpenFile(pipe, os.O_WRONLY|syscall.O_NONBLOCK, 0); err == nil {
+			w.Close()
+		}
+	})
+	defer letGo.Stop()
 	first.call("u1", "reply", map[string]any{"message_id": asked.ID, "response": "half of it is done", "status": c3po.ReplyHandedOver, "handed_to": "api-2"})
 	thread, err := first.as("web").GetThread(t.Context(), c3po.ThreadInput{Thread: string(asked.ID)})
 	if err != nil {
