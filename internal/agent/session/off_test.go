@@ -17,11 +17,12 @@ func TestASessionThatBeginsWhileC3POIsOffIsReachedOnceItIsOn(t *testing.T) {
 	r := start(t, coordinator(t).URL(), "run-1")
 	r.off.Store(true)
 	r.hook(hook.Event{Name: hook.SessionStart, SessionID: "s1", Source: "startup"})
-	lines := r.monitor()
 	r.as("api").Ping(t.Context(), c3po.None{})
 	r.send("web", "<i>Which port?</i>")
 	r.off.Store(false)
-	r.hears(lines, "switched on", "c3po: 1 new message")
+	// Whoever runs a monitor would be there a little later in any case.
+	eventually(t, "senders see that it is there", func() bool { return r.agents()["api"].Reachability == c3po.ReachPersonReturns })
+	r.hears(r.monitor(), "switched on", "c3po: 1 new message")
 	eventually(t, "senders see it as idle", func() bool { return r.agents()["api"].State == c3po.SessionIdle })
 }
 

@@ -281,7 +281,9 @@ func TestAProcessThatGotTheNumberOfAServerIsNotEnded(t *testing.T) {
 func TestAServerWithAnotherFolderIsNeitherAdoptedNorStopped(t *testing.T) {
 	t.Parallel()
 	mine, theirs := newConfig(t), newConfig(t)
-	first, other := start(t, mine), start(t, theirs)
+	first := start(t, mine)
+	givePassword(t, theirs.Dir, passwordBeside(first.Socket)) // as a copy of the folder has it
+	other := start(t, theirs)
 	do(t, first.Socket, "SET k mine")
 	do(t, other.Socket, "SET k theirs")
 	note(t, mine, other.Socket, first.PID, engine.Started(first.PID))

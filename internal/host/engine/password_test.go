@@ -20,6 +20,17 @@ func passwordBeside(socket string) string {
 	return strings.TrimPrefix(strings.TrimSpace(string(text)), "requirepass ")
 }
 
+// givePassword chooses that of a server that is not yet there.
+func givePassword(t *testing.T, dir, password string) {
+	t.Helper()
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "password.conf"), []byte("requirepass "+password+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // A visitor is a connection without a password.
 type visitor struct {
 	t    *testing.T
