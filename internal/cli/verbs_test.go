@@ -98,16 +98,21 @@ func killPID(ts *testscript.TestScript, neg bool, args []string) {
 	eventually(ts, "the process ends", func() bool { return engine.Started(pid) == 0 })
 }
 
-// redises N says how many Redis servers use the data of this home.
+// redises N [VAR] says how many Redis servers use the data of this home, and sets a
+// variable to the number of the one.
 func redises(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 1 {
-		ts.Fatalf("usage: redises N")
+	if neg || len(args) < 1 || len(args) > 2 {
+		ts.Fatalf("usage: redises N [VAR]")
 	}
 	if runtime.GOOS != "linux" {
 		return
 	}
-	if found := redisProcesses(ts.Getenv("HOME")); strconv.Itoa(len(found)) != args[0] {
+	found := redisProcesses(ts.Getenv("HOME"))
+	if strconv.Itoa(len(found)) != args[0] {
 		ts.Fatalf("%d Redis servers run, not %s: %s", len(found), args[0], found)
+	}
+	if len(args) == 2 {
+		ts.Setenv(args[1], filepath.Base(found[0]))
 	}
 }
 
