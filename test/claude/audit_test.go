@@ -267,6 +267,14 @@ func (w *walk) wander(steps int) {
 	if !faultrig.Within(3*serveTimeout, func() bool { return len(w.waiting()) == 0 }) {
 		w.t.Errorf("stranded: %q", w.waiting())
 	}
+	// A quick walk leaves no view the time after which it is judged.
+	var line string
+	if !faultrig.Within(maxLagAfterOutage+topLooks, func() bool {
+		line = rowOf(w.top.screen())
+		return w.term.does().onTop(line)
+	}) {
+		w.t.Errorf("at the end top shows %q of a session that is %s", line, w.term.does())
+	}
 	// A message is told of, read and answered; more than once if a fault came between.
 	if most, asked := 10*w.n, len(w.a.model.Seen()); asked > most {
 		w.t.Errorf("the model was asked %d times, want %d at the most", asked, most)

@@ -129,11 +129,16 @@ func (w *walk) areTrue() {
 	}
 }
 
+// onTop says that a line of `c3po top` shows that.
+func (is truth) onTop(line string) bool {
+	return is.faces()["top"].is(line) || is == trulyIdle && strings.Contains(line, "at next try")
+}
+
 // judgeTop compares what `c3po top` shows, with the lock held. Nobody can be told of
 // what happens while the coordinator or Redis is away: it must not show old states as
 // if they were so now.
 func (w *witness) judgeTop(line string, excused bool, now time.Time) {
-	right := excused || w.is.faces()["top"].is(line) || w.is == trulyIdle && strings.Contains(line, "at next try")
+	right := excused || w.is.onTop(line)
 	late := maxLag + topLooks
 	if w.away {
 		right, late = strings.Contains(line, " ago ") || now.Sub(w.settled) < maxLagAfterOutage+topLooks, maxLag
