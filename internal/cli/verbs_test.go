@@ -99,7 +99,7 @@ func killPID(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // redises N [VAR] says how many Redis servers use the data of this home, and sets a
-// variable to the number of the one.
+// variable to the process number of the only one.
 func redises(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 1 || len(args) > 2 {
 		ts.Fatalf("usage: redises N [VAR]")

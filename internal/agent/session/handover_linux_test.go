@@ -30,7 +30,7 @@ func TestAHandOverWaitsForNoFileThatIsNoPlainOne(t *testing.T) {
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	// Who does wait is let go, with the hash of nothing.
+	// If the hand-over does wait for the pipe, it reads nothing from it, and hashes that.
 	letGo := time.AfterFunc(5*time.Second, func() {
 		if w, err := os.OpenFile(pipe, os.O_WRONLY|syscall.O_NONBLOCK, 0); err == nil {
 			w.Close()

@@ -280,23 +280,30 @@ func TestAProcessThatGotTheNumberOfAServerIsNotEnded(t *testing.T) {
 // Two servers of one user may get the same socket, one after the other.
 func TestAServerWithAnotherFolderIsNeitherAdoptedNorStopped(t *testing.T) {
 	t.Parallel()
-	mine, theirs := newConfig(t), newConfig(t)
-	first := start(t, mine)
-	givePassword(t, theirs.Dir, passwordBeside(first.Socket)) // as a copy of the folder has it
-	other := start(t, theirs)
-	do(t, first.Socket, "SET k mine")
-	do(t, other.Socket, "SET k theirs")
-	note(t, mine, other.Socket, first.PID, engine.Started(first.PID))
-	second := start(t, mine)
-	if got := do(t, second.Socket, "GET k"); got != "mine" {
-		t.Errorf("k is %s in the server that was found", got)
-	}
-	note(t, mine, other.Socket, second.PID, engine.Started(second.PID))
-	if stopped, err := engine.Stop(t.Context(), mine); !stopped || err != nil {
-		t.Errorf("Stop = %v, %v", stopped, err)
-	}
-	if engine.Started(second.PID) != 0 || engine.Started(other.PID) == 0 {
-		t.Errorf("after Stop our server runs: %v, the other one: %v", engine.Started(second.PID) != 0, engine.Started(other.PID) != 0)
+	for name, copied := range map[string]bool{"a copy of ours, with its password": true, "with a password of its own": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			mine, theirs := newConfig(t), newConfig(t)
+			first := start(t, mine)
+			if copied {
+				givePassword(t, theirs.Dir, passwordBeside(first.Socket))
+			}
+			other := start(t, theirs)
+			do(t, first.Socket, "SET k mine")
+			do(t, other.Socket, "SET k theirs")
+			note(t, mine, other.Socket, first.PID, engine.Started(first.PID))
+			second := start(t, mine)
+			if got := do(t, second.Socket, "GET k"); got != "mine" {
+				t.Errorf("k is %s in the server that was found", got)
+			}
+			note(t, mine, other.Socket, second.PID, engine.Started(second.PID))
+			if stopped, err := engine.Stop(t.Context(), mine); !stopped || err != nil {
+				t.Errorf("Stop = %v, %v", stopped, err)
+			}
+			if engine.Started(second.PID) != 0 || engine.Started(other.PID) == 0 {
+				t.Errorf("after Stop our server runs: %v, the other one: %v", engine.Started(second.PID) != 0, engine.Started(other.PID) != 0)
+			}
+		})
 	}
 }
 

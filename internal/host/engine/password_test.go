@@ -20,7 +20,7 @@ func passwordBeside(socket string) string {
 	return strings.TrimPrefix(strings.TrimSpace(string(text)), "requirepass ")
 }
 
-// givePassword chooses that of a server that is not yet there.
+// givePassword writes the password that the server of a folder will start with.
 func givePassword(t *testing.T, dir, password string) {
 	t.Helper()
 	if err := os.MkdirAll(dir, 0o700); err != nil {
