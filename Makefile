@@ -56,7 +56,7 @@ npm-package: web-modules ## bin/c3po-dev-client-VERSION.tgz, the TypeScript clie
 web-check: ## the dashboard's linter, format and unit tests, and the size of its first screen; after make web
 	cd web && $(NPM_CI) && npm run -s lint && npm run -s unit && npm run -s size
 
-site: reference ## site/dist, the documents as a static site; a warning or a dead link fails. Needs Node 20.19 or later
+site: docs ## site/dist, the documents as a static site; a warning or a dead link fails. Needs Node 20.19 or later
 	cd site && $(NPM_CI) && npm run -s build
 
 site-e2e: site ## the site in Chromium, as wide as a phone
@@ -72,17 +72,14 @@ share: ## bin/share, what packages carry beside the program: completions and man
 	@cd bin/share && ./c3po completion bash >completions/c3po.bash && ./c3po completion zsh >completions/_c3po && ./c3po completion fish >completions/c3po.fish && ./c3po man --dir man >/dev/null && rm c3po
 	@gzip -9nk bin/share/man/*.1
 
-.PHONY: reference contract
+.PHONY: contract
 contract: ## what is written from the table of operations, the routes and the types on the wire, after a change of them
 	$(GO) run ./internal/client/methods
 	$(GO) test -vet=off -count=1 -run 'TestTheDocumentIsWhatTheRoutesAndTypesSay|TestTheTypeScriptClientIsWhatTheDocumentSays|TestEachToolsetListsItsTools|TestTheToolTableIsTheOperations|TestWhoMayCallAnOperationIsWrittenDown|TestTheTableOfSurfacesIsCurrent' \
 		./internal/transport/rest ./internal/transport/mcpserver ./internal/server ./internal/cli -update
 
-reference: ## docs/reference/cli-reference.md and the other references, which git does not keep
+docs: ## the references of commands, tools and REST, which git does not keep
 	@$(GO) run ./internal/ops/reference/cmd docs/reference
-
-docs: reference ## the references, and the tables that the code writes into other pages; tests fail until these are current
-	$(GO) test -count=1 -run TestEveryRequirementHasATestThatShowsIt . -update
 
 quick: fmt ## what a change needs first: formatted, vetted, and the tests in one process without the race detector
 	$(GO) vet ./...
