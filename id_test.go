@@ -8,7 +8,6 @@ import (
 	"github.com/c3po-dev/c3po"
 )
 
-// Claims: A7
 func TestAnAgentIDIsANameOrHostAndName(t *testing.T) {
 	t.Parallel()
 	for _, valid := range []string{
@@ -28,7 +27,6 @@ func TestAnAgentIDIsANameOrHostAndName(t *testing.T) {
 	}
 }
 
-// Claims: A7
 func TestAMessageIDHasThreePartsAndEightHex(t *testing.T) {
 	t.Parallel()
 	id, err := c3po.ParseMessageID("nas/a::b::abc12345")
@@ -45,7 +43,6 @@ func TestAMessageIDHasThreePartsAndEightHex(t *testing.T) {
 	}
 }
 
-// Claims: A7, U2
 func TestNamesThatPoseAsAPersonAreReserved(t *testing.T) {
 	t.Parallel()
 	for _, id := range []c3po.AgentID{"human", "Human", "SYSTEM", "c3po", "admin", "operator", "nas/human"} {
@@ -78,7 +75,6 @@ func TestANameThatReadsLikeThePersonsIsNoNewName(t *testing.T) {
 	}
 }
 
-// Claims: U2
 func TestAFolderAlwaysGivesAValidName(t *testing.T) {
 	t.Parallel()
 	for folder, want := range map[string]c3po.AgentID{

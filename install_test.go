@@ -96,7 +96,6 @@ func install(t *testing.T, page releasePage, script string, variables []string, 
 	return string(said), left, err
 }
 
-// Claims: U1
 func TestTheScriptInstallsTheNewestReleaseOrTheOneAskedFor(t *testing.T) {
 	t.Parallel()
 	page := releasePage{}

@@ -40,7 +40,6 @@ func sendOperation(t testing.TB) c3po.Operation {
 	return op
 }
 
-// Claims: A10
 func TestAMisspeltArgumentIsRefusedNotIgnored(t *testing.T) {
 	t.Parallel()
 	for _, arguments := range []string{
@@ -55,7 +54,6 @@ func TestAMisspeltArgumentIsRefusedNotIgnored(t *testing.T) {
 
 // The contract has 1-3600 seconds. An argument that is left out is the default; a
 // 0 that was written is out of range on every surface.
-// Claims: A11
 func TestAWaitOfZeroSecondsIsRefused(t *testing.T) {
 	t.Parallel()
 	for name, arguments := range map[string]string{
@@ -83,7 +81,6 @@ func TestNoArgumentsAreNone(t *testing.T) {
 	}
 }
 
-// Claims: A10
 func TestEveryCodeHasAStatusAndAnAdvice(t *testing.T) {
 	t.Parallel()
 	for code, want := range map[c3po.Code]struct {
@@ -100,7 +97,6 @@ func TestEveryCodeHasAStatusAndAnAdvice(t *testing.T) {
 	}
 }
 
-// Claims: A10
 func TestAnErrorKeepsItsCodeOverTheWireAndItsCauseBehindIt(t *testing.T) {
 	t.Parallel()
 	cause := errors.New("secret detail")

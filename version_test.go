@@ -19,7 +19,6 @@ func TestProtocolsAreReadAsTheyAreWritten(t *testing.T) {
 	}
 }
 
-// Claims: A10
 func TestTwoVersionsThatDoNotMeetAreToldWhichToUpgrade(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -14,7 +14,6 @@ import (
 	"github.com/c3po-dev/c3po/image"
 )
 
-// Claims: E6
 func TestTheHashFollowsWhatTheImageIsBuiltFrom(t *testing.T) {
 	t.Parallel()
 	pinned := image.Hash("")
@@ -26,7 +25,6 @@ func TestTheHashFollowsWhatTheImageIsBuiltFrom(t *testing.T) {
 	}
 }
 
-// Claims: E6
 func TestOneVersionOfClaudeCodeIsPinned(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{
@@ -134,8 +132,6 @@ const twoPlugins = `{"version":2,"plugins":{"c3po@c3po":[{"scope":"user"}],"othe
 
 // What passes the entrypoint by, a shell and the setup, is shown where it is
 // started.
-//
-// Claims: E5
 func TestTheModesAreCheckedAsTheTableSays(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -186,7 +182,6 @@ func TestAnAgentDoesNotStartWithoutC3PO(t *testing.T) {
 	}
 }
 
-// Claims: E2
 func TestInitCommandsHoldForTheClient(t *testing.T) {
 	t.Parallel()
 	l := newLaunch(t)
@@ -202,7 +197,6 @@ func TestInitCommandsHoldForTheClient(t *testing.T) {
 	}
 }
 
-// Claims: E2
 func TestAnInitCommandThatFailsEndsTheRunWithItsNumber(t *testing.T) {
 	t.Parallel()
 	for command, want := range map[string]string{
@@ -230,7 +224,6 @@ func TestAnInitCommandThatFailsEndsTheRunWithItsNumber(t *testing.T) {
 	}
 }
 
-// Claims: E9
 func TestTheIdIsHandedOverAsTheContainerHasIt(t *testing.T) {
 	t.Parallel()
 	l := newLaunch(t)
@@ -259,7 +252,6 @@ func TestSecretsComeFromAFile(t *testing.T) {
 	}
 }
 
-// Claims: E7
 func TestASignalEndsTheChecksAtOnce(t *testing.T) {
 	t.Parallel()
 	l := newLaunch(t)

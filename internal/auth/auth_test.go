@@ -29,7 +29,6 @@ func request(pairs ...string) *http.Request {
 	return r
 }
 
-// Claims: A6
 func TestACallerIsWhoItsHeadersSay(t *testing.T) {
 	t.Parallel()
 	got, err := fromHeaders(request(
@@ -59,7 +58,6 @@ func TestWithoutHeadersACallerHasNoNameAndTheDefaultSpace(t *testing.T) {
 	}
 }
 
-// Claims: A6
 func TestTheSessionIsTheRunOfACallerThatNamesNone(t *testing.T) {
 	t.Parallel()
 	got, err := fromHeaders(request("X-Agent-ID", "api", "X-Session-ID", "s1"), "rest")
@@ -71,7 +69,6 @@ func TestTheSessionIsTheRunOfACallerThatNamesNone(t *testing.T) {
 	}
 }
 
-// Claims: A7
 func TestMalformedHeadersAreRefused(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", 201)
@@ -108,7 +105,6 @@ func TestMalformedHeadersAreRefused(t *testing.T) {
 	}
 }
 
-// Claims: B11, I3
 func TestOtherMachinesMeetTokensAndTLSOrAWordThatThereAreNone(t *testing.T) {
 	t.Parallel()
 	secure := auth.Exposure{}

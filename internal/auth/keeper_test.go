@@ -51,7 +51,6 @@ func ask(k *auth.Keeper, r *http.Request) (c3po.Caller, error) {
 	return caller, err
 }
 
-// Claims: I3, A6
 func TestAHostsTokenActsAsAgentsOfThatHost(t *testing.T) {
 	t.Parallel()
 	k, _ := newKeeper(t)
@@ -78,7 +77,6 @@ func TestAHostsTokenActsAsAgentsOfThatHost(t *testing.T) {
 	}
 }
 
-// Claims: I4
 func TestATokenIsForItsSpacesAndNoOther(t *testing.T) {
 	t.Parallel()
 	k, _ := newKeeper(t)
@@ -136,7 +134,6 @@ func TestWhatARoleMayActAs(t *testing.T) {
 	}
 }
 
-// Claims: I3
 func TestWhoHasNoGoodTokenIsRefusedWithTheLineThatHelps(t *testing.T) {
 	t.Parallel()
 	k, store := newKeeper(t)
@@ -182,7 +179,6 @@ func TestWhoHasNoGoodTokenIsRefusedWithTheLineThatHelps(t *testing.T) {
 	}
 }
 
-// Claims: I3
 func TestARevokedTokenEndsWhatItHasOpen(t *testing.T) {
 	t.Parallel()
 	k, store := newKeeper(t)
@@ -279,7 +275,6 @@ func TestATokenThatWasUsedElsewhereInTimeIsNotTakenForExpired(t *testing.T) {
 	}
 }
 
-// Claims: I3
 func TestARotatedTokenWorksBesideItsSuccessorForTenMinutes(t *testing.T) {
 	t.Parallel()
 	_, store := newKeeper(t)
@@ -311,7 +306,6 @@ func TestARotatedTokenWorksBesideItsSuccessorForTenMinutes(t *testing.T) {
 	}
 }
 
-// Claims: U1
 func TestAPersonsActsAreRefusedToWhatAnAgentStarted(t *testing.T) {
 	t.Parallel()
 	k, _ := newKeeper(t)

@@ -33,7 +33,6 @@ func random(r *rand.Rand, letters string, most int) string {
 	return text.String()
 }
 
-// Claims: I3, A7
 func TestAPatternCoversWhatTheReferenceSays(t *testing.T) {
 	t.Parallel()
 	const pairs = 100_000
@@ -86,7 +85,6 @@ func TestAPatternThatIsMeantToBeSlowIsNot(t *testing.T) {
 	}
 }
 
-// Claims: I3
 func TestARunnerHandsOutNoMoreThanItHas(t *testing.T) {
 	t.Parallel()
 	k, store := newKeeper(t)

@@ -35,7 +35,6 @@ func (s *interrupted) Grants(ctx context.Context) ([]auth.Grant, error) {
 	return all, err
 }
 
-// Claims: I3
 func TestARequestThatRacesARevokeIsRefused(t *testing.T) {
 	t.Parallel()
 	// Where the request is when its token is revoked and the keeper hears of it.
@@ -98,8 +97,6 @@ func TestARequestThatRacesARevokeIsRefused(t *testing.T) {
 }
 
 // Agents of a host may act as all of its agents.
-//
-// Claims: A6
 func TestAHostThatJoinsWhileAnotherTakesItsNameGetsAnother(t *testing.T) {
 	t.Parallel()
 	_, store := newKeeper(t)

@@ -12,7 +12,6 @@ import (
 	"github.com/c3po-dev/c3po/internal/auth"
 )
 
-// Claims: I3
 func TestATokenIsReadBackAsItWasMade(t *testing.T) {
 	t.Parallel()
 	for _, role := range c3po.Roles() {
@@ -40,7 +39,6 @@ func TestNoTwoTokensAreAlike(t *testing.T) {
 	}
 }
 
-// Claims: I3
 func TestASecretShowsItselfToNobody(t *testing.T) {
 	t.Parallel()
 	token := auth.NewToken(c3po.RoleAgent)

@@ -18,7 +18,6 @@ func (h *verifiedHost) finds(words ...string) {
 	}
 }
 
-// Claims: C9
 func TestDoctorKnowsWhetherTheHooksOfACodingAgentRun(t *testing.T) {
 	t.Parallel()
 	h := newVerifiedHost(t)
@@ -33,7 +32,6 @@ func TestDoctorKnowsWhetherTheHooksOfACodingAgentRun(t *testing.T) {
 	h.finds("yellow  claude: what is installed is not of this version: hooks/hooks.json", "fix: c3po install claude")
 }
 
-// Claims: C9
 func TestDoctorLooksAtTheFilesOfACodingAgent(t *testing.T) {
 	t.Parallel()
 	h := newVerifiedHost(t)

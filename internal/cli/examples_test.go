@@ -99,7 +99,6 @@ var (
 	foreign = []string{"c3po mcp", "c3po completion"}
 )
 
-// Claims: C9
 func TestEveryExampleWorksAndEveryCommandHasJSON(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("redis-server"); err != nil && os.Getenv("CI") != "true" {

@@ -181,7 +181,6 @@ var (
 	}
 )
 
-// Claims: A8
 func TestNothingACoordinatorSendsReachesTheTerminalAsACommand(t *testing.T) {
 	t.Parallel()
 	for _, name := range leaves(root((&console.Console{})), "") {

@@ -19,8 +19,6 @@ import (
 
 // The authority of a coordinator is no secret: whoever sits in between can show
 // it, and has no certificate of it.
-//
-// Claims: I3
 func TestAnImpostorIsNotShownTheInvitation(t *testing.T) {
 	t.Parallel()
 	authority := func() *pki.Authority {

@@ -6,7 +6,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Claims: E1
 func TestTheProgramAnswersAsClaudeDocker(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct{ args, want []string }{

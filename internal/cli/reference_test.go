@@ -15,7 +15,6 @@ import (
 	"github.com/c3po-dev/c3po/internal/cli/console"
 )
 
-// Claims: C9
 func TestEveryCommandIsInTheReferenceAndTheManual(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "man1")
@@ -114,7 +113,6 @@ func TestHelpFitsAScreenOfEightyColumns(t *testing.T) {
 	})
 }
 
-// Claims: A15
 func TestThereAreFewSettings(t *testing.T) {
 	t.Parallel()
 	cmd, _, err := root((&console.Console{})).Find([]string{"serve"})

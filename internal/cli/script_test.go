@@ -50,7 +50,6 @@ const (
 	newUser = scripts + "/new-user.txtar"
 )
 
-// Claims: R1, A15, AC1
 func TestANewUsersFirstExchangeTakesUnderTenSeconds(t *testing.T) {
 	const aim = 10 * time.Second
 	var began time.Time

@@ -43,7 +43,6 @@ var shortcuts = map[string]string{
 }
 
 // An agent that is only a script lacks nothing that a model has.
-// Claims: C13
 func TestEveryOperationIsOnEverySurface(t *testing.T) {
 	t.Parallel()
 	root := root((&console.Console{}))

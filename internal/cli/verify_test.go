@@ -139,7 +139,6 @@ var everyPath = []string{
 	"claude-code hook PostToolUse", "claude-code hook PostToolUseFailure", "claude-code hook PermissionDenied", "claude-code hook Stop", "claude-code hook StopFailure", "claude-code monitor",
 }
 
-// Claims: C7, C9
 func TestVerifyNamesThePathThatIsBrokenAndNoOther(t *testing.T) {
 	t.Parallel()
 	const hooks, started = "hooks/hooks.json", `\"${CLAUDE_PLUGIN_ROOT}/bin/launch\" hook session-start`

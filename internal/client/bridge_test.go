@@ -12,7 +12,6 @@ import (
 	"github.com/c3po-dev/c3po/internal/transport/dialect"
 )
 
-// Claims: B8
 func TestAnAnswerToATicketIsRepeatedUntilItIsKnownToBeStored(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

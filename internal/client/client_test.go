@@ -14,7 +14,6 @@ import (
 	"github.com/c3po-dev/c3po/internal/client"
 )
 
-// Claims: A10
 func TestErrorsKeepTheirCodeOverTheWire(t *testing.T) {
 	t.Parallel()
 	for _, code := range []c3po.Code{
@@ -53,7 +52,6 @@ func TestAListingComesBackWhole(t *testing.T) {
 	}
 }
 
-// Claims: A6
 func TestTheClientSaysWhoItIsAndLearnsWhoItBecame(t *testing.T) {
 	t.Parallel()
 	s := newScript(t, func(w http.ResponseWriter, r *http.Request) {
@@ -279,7 +277,6 @@ func TestACancelledCallSaysWhetherItMayHaveBeenCarriedOut(t *testing.T) {
 	})
 }
 
-// Claims: A6, D4
 func TestAnotherSessionOfTheSameClientIsSaidFromThenOn(t *testing.T) {
 	t.Parallel()
 	s := newScript(t, answers(c3po.Pong{Pong: true}), answers(c3po.Pong{Pong: true}))
@@ -297,7 +294,6 @@ func TestAnotherSessionOfTheSameClientIsSaidFromThenOn(t *testing.T) {
 	}
 }
 
-// Claims: R6
 func TestAClientKnowsThatItLostTheCoordinatorAndThatItIsBack(t *testing.T) {
 	t.Parallel()
 	s := newScript(t, answers(c3po.Pong{Pong: true}))

@@ -105,7 +105,6 @@ func TestAStreamThatFallsSilentIsOpenedAgain(t *testing.T) {
 	})
 }
 
-// Claims: A10
 func TestEventsEndWithWhyThereAreNone(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

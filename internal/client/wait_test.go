@@ -28,7 +28,6 @@ func drains(w http.ResponseWriter, r *http.Request) {
 
 var mail = c3po.Message{ID: "a::b::00000001", FromAgent: "a", Message: "hi", Seq: 9}
 
-// Claims: A11
 func TestALongWaitIsCutIntoSlices(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -66,7 +65,6 @@ func TestAWaitForOneAnswerHasNoPosition(t *testing.T) {
 	})
 }
 
-// Claims: B2
 func TestWhatIsKnownOfTheAskedIsPassedFromSliceToSlice(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -86,7 +84,6 @@ func TestWhatIsKnownOfTheAskedIsPassedFromSliceToSlice(t *testing.T) {
 	})
 }
 
-// Claims: A11, I2
 func TestAWaitOutlivesARestart(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -229,7 +226,6 @@ func TestAReceiptWhoseWaitWasEndedSaysOnlyWhatIsKnown(t *testing.T) {
 	})
 }
 
-// Claims: A15
 func TestAWaitThatDoesNotSayLastsAsLongAsTheSettingsSay(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -244,7 +240,6 @@ func TestAWaitThatDoesNotSayLastsAsLongAsTheSettingsSay(t *testing.T) {
 	})
 }
 
-// Claims: A11
 func TestAWaitEndsBeforeTheProgramCutsIt(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

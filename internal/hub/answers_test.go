@@ -16,7 +16,6 @@ func (h *testHub) asking(from, to c3po.AgentID) *later[c3po.Receipt] {
 	})
 }
 
-// Claims: B2, C3
 func TestAWaitEndsWhenSomethingHappensToWhoWasAsked(t *testing.T) {
 	const run = "box:7:8"
 	for name, c := range map[string]struct {
@@ -155,7 +154,6 @@ func TestAnAgentThatIsStartedAnewAfterItReadTheMessageIsSaidToBe(t *testing.T) {
 	})
 }
 
-// Claims: B2, C3
 func TestAWaitThatGoesOnKnowsWhatHappenedInBetween(t *testing.T) {
 	const run = "box:7:8"
 	for name, c := range map[string]struct {
@@ -205,7 +203,6 @@ func TestAWaitThatGoesOnKnowsWhatHappenedInBetween(t *testing.T) {
 	}
 }
 
-// Claims: B2
 func TestACancelEndsTheWaitForTheAnswer(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := build(t)
@@ -225,7 +222,6 @@ func TestACancelEndsTheWaitForTheAnswer(t *testing.T) {
 	})
 }
 
-// Claims: B2, B4
 func TestTheWaitGoesOnWhenTheTicketIsHandedOver(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := build(t)
@@ -273,7 +269,6 @@ func TestAWaitLearnsOfTheDeathOfWhoTheTicketWasHandedTo(t *testing.T) {
 	})
 }
 
-// Claims: B2
 func TestAnAnswerToAnEarlierRunGoesToTheAgentMarked(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := build(t)
@@ -289,7 +284,6 @@ func TestAnAnswerToAnEarlierRunGoesToTheAgentMarked(t *testing.T) {
 	})
 }
 
-// Claims: C3
 func TestOnlyItsOwnHostSaysThatAnAgentHasDied(t *testing.T) {
 	t.Parallel()
 	h := build(t)

@@ -7,7 +7,6 @@ import (
 	"github.com/c3po-dev/c3po"
 )
 
-// Claims: C13
 func TestWhoseProcessIsHaltedIsNotSaidToWakeUntilItGoesOn(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := build(t)

@@ -8,7 +8,6 @@ import (
 	"github.com/c3po-dev/c3po"
 )
 
-// Claims: B4
 func TestTheNextAgentReadsWhatTheOneBeforeSaidAndWhichFiles(t *testing.T) {
 	t.Parallel()
 	h := build(t)

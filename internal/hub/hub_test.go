@@ -392,7 +392,6 @@ func pass(d time.Duration) {
 	synctest.Wait()
 }
 
-// Claims: A1
 func TestPingAnswersWithTheStoresClock(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := build(t)
@@ -404,7 +403,6 @@ func TestPingAnswersWithTheStoresClock(t *testing.T) {
 	})
 }
 
-// Claims: A17
 func TestServerInfoSaysWhatIsRunning(t *testing.T) {
 	t.Parallel()
 	model := storetest.NewModel(c3po.DefaultLimits())
@@ -416,7 +414,6 @@ func TestServerInfoSaysWhatIsRunning(t *testing.T) {
 	})
 }
 
-// Claims: A14
 func TestHealthCountsTheDefaultSpace(t *testing.T) {
 	t.Parallel()
 	h := build(t)
@@ -435,7 +432,6 @@ func TestADrainingCoordinatorIsNotReady(t *testing.T) {
 	refused(t, h.Ready(t.Context()), c3po.CoordDown)
 }
 
-// Claims: A14
 func TestSpacesDoNotSeeEachOther(t *testing.T) {
 	t.Parallel()
 	h := build(t)

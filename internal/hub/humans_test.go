@@ -9,7 +9,6 @@ import (
 	"github.com/c3po-dev/c3po"
 )
 
-// Claims: A1
 func TestAnEscalationPausesUntilThePersonAnswers(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := build(t)
@@ -133,8 +132,6 @@ func TestAQuestionNobodyCouldAnswerIsRefused(t *testing.T) {
 
 // A person interrupts an agent, which asks, is left alone until it is answered,
 // and goes on; nothing that came meanwhile is lost.
-//
-// Claims: R3, R4, AC2, AC3, AC4
 func TestAnAgentThatWasInterruptedAsksAndGoesOn(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := build(t)

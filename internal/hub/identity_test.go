@@ -12,7 +12,6 @@ import (
 	"github.com/c3po-dev/c3po/internal/store"
 )
 
-// Claims: A6
 func TestACallWithoutAnAgentIDIsRefusedInTheDocumentsWords(t *testing.T) {
 	t.Parallel()
 	h := build(t)
@@ -41,7 +40,6 @@ func TestACallWithoutAnAgentIDIsRefusedInTheDocumentsWords(t *testing.T) {
 	must(nobody.Fsck(t.Context(), c3po.None{}))(t)
 }
 
-// Claims: A4
 func TestTheFirstCallRegistersAnAgent(t *testing.T) {
 	t.Parallel()
 	h := build(t)
@@ -59,7 +57,6 @@ func TestTheFirstCallRegistersAnAgent(t *testing.T) {
 	same(t, "capabilities", fields["capabilities"], []any{})
 }
 
-// Claims: A4
 func TestRegisteringDescribesAnAgent(t *testing.T) {
 	t.Parallel()
 	h := build(t)
@@ -98,7 +95,6 @@ func TestADescriptionThatDoesNotFitALineIsRefused(t *testing.T) {
 	}
 }
 
-// Claims: A6, A7
 func TestReservedNamesCannotBeRegistered(t *testing.T) {
 	t.Parallel()
 	h := build(t)
@@ -128,7 +124,6 @@ func TestNoNewAgentHasANameThatReadsLikeThePersons(t *testing.T) {
 	must(h.as("human-9").Ping(t.Context(), c3po.None{}))(t)
 }
 
-// Claims: A6
 func TestAKnownCallerCostsTheStoreNoWrite(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := build(t)
@@ -165,7 +160,6 @@ func TestACallerThatWasAwayForLongIsRegisteredAgain(t *testing.T) {
 	})
 }
 
-// Claims: A6, U3
 func TestASecondLiveRunIsGivenANumberAndToldSo(t *testing.T) {
 	t.Parallel()
 	h := build(t)
@@ -184,7 +178,6 @@ func TestASecondLiveRunIsGivenANumberAndToldSo(t *testing.T) {
 	same(t, "id", must(h.asRun("api", "r2").WhoAmI(t.Context(), c3po.None{}))(t).ID, c3po.AgentID("api-2"))
 }
 
-// Claims: A6
 func TestASessionWithoutARunIsItsOwnRun(t *testing.T) {
 	t.Parallel()
 	h := build(t)
@@ -195,7 +188,6 @@ func TestASessionWithoutARunIsItsOwnRun(t *testing.T) {
 	same(t, "ids", []c3po.AgentID{one.ID(), two.ID()}, []c3po.AgentID{"api", "api-2"})
 }
 
-// Claims: A6
 func TestCallersWithoutASessionAreTheSameAgent(t *testing.T) {
 	t.Parallel()
 	h := build(t)
@@ -206,7 +198,6 @@ func TestCallersWithoutASessionAreTheSameAgent(t *testing.T) {
 	}
 }
 
-// Claims: A6
 func TestADeadRunIsTakenOverAndToldSo(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := build(t)
@@ -231,7 +222,6 @@ func TestADeadRunIsTakenOverAndToldSo(t *testing.T) {
 	})
 }
 
-// Claims: A6
 func TestARunThatWasOustedElsewhereIsToldByItsNextStep(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := build(t)
@@ -275,7 +265,6 @@ func TestARunThatWasOustedElsewhereIsToldByItsNextStep(t *testing.T) {
 	})
 }
 
-// Claims: A6
 func TestANewSessionOfARunKeepsItsID(t *testing.T) {
 	t.Parallel()
 	h := build(t)
@@ -289,7 +278,6 @@ func TestANewSessionOfARunKeepsItsID(t *testing.T) {
 	}
 }
 
-// Claims: I2
 func TestAFullStoreStillLetsKnownAgentsReadAndAck(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := build(t)
@@ -315,7 +303,6 @@ func TestAFullStoreStillLetsKnownAgentsReadAndAck(t *testing.T) {
 	})
 }
 
-// Claims: A5, A14
 func TestUnregisteringEndsTheSessionInTheDocumentsWords(t *testing.T) {
 	t.Parallel()
 	h := build(t)
@@ -334,7 +321,6 @@ func TestUnregisteringEndsTheSessionInTheDocumentsWords(t *testing.T) {
 	same(t, "status", h.agent("myagent").Status, c3po.Online)
 }
 
-// Claims: A6
 func TestANumberedRunUnregistersItselfAndNotItsNamesake(t *testing.T) {
 	t.Parallel()
 	h := build(t)

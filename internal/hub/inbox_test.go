@@ -9,7 +9,6 @@ import (
 	"github.com/c3po-dev/c3po"
 )
 
-// Claims: A2
 func TestReadingTakesNothingAwayAndSaysWhatWasReadBefore(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := build(t)
@@ -38,7 +37,6 @@ func TestReadingTakesNothingAwayAndSaysWhatWasReadBefore(t *testing.T) {
 	})
 }
 
-// Claims: C6
 func TestPeekingLeavesNoTrace(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := build(t)
@@ -62,7 +60,6 @@ func TestPeekingLeavesNoTrace(t *testing.T) {
 	})
 }
 
-// Claims: A12, A14
 func TestAnInboxIsPagedUrgentMailFirst(t *testing.T) {
 	t.Parallel()
 	h := build(t, func(l *c3po.Limits) { l.SendsPerMinute, l.PageBytes = 0, 4000 })
@@ -103,7 +100,6 @@ func TestAnInboxIsPagedUrgentMailFirst(t *testing.T) {
 	refused(t, err, c3po.InvalidRequest)
 }
 
-// Claims: A1, A2
 func TestAckingSaysWhatBecameOfEachID(t *testing.T) {
 	t.Parallel()
 	h := build(t)
@@ -179,7 +175,6 @@ func TestADamagedMessageIsBuriedAndItsSenderTold(t *testing.T) {
 	})
 }
 
-// Claims: I2
 func TestNotesWaitForAStoreThatIsAway(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := build(t)

@@ -7,7 +7,6 @@ import (
 	"github.com/c3po-dev/c3po"
 )
 
-// Claims: A4, B1
 func TestAnAgentIsOnlineForThreeOfTheIntervalsItDeclared(t *testing.T) {
 	for name, c := range map[string]struct {
 		heartbeat    int
@@ -42,7 +41,6 @@ func TestAnAgentIsOnlineForThreeOfTheIntervalsItDeclared(t *testing.T) {
 	}
 }
 
-// Claims: A5
 func TestAnAgentThatCalledSeventyTwoSecondsAgoIsOnline(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := build(t)
@@ -90,7 +88,6 @@ func TestAnIntervalOfDaysIsRefused(t *testing.T) {
 	refused(t, err, c3po.InvalidRequest, "heartbeat_interval is at most 3600 seconds")
 }
 
-// Claims: A4
 func TestADeclaredIntervalIsWithdrawnWithZero(t *testing.T) {
 	t.Parallel()
 	h := build(t)
@@ -100,7 +97,6 @@ func TestADeclaredIntervalIsWithdrawnWithZero(t *testing.T) {
 	same(t, "stored", h.agent("pump").Heartbeat, 0)
 }
 
-// Claims: A5
 func TestAnAgentWasLastSeenWhenItsWaitEnded(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := build(t)

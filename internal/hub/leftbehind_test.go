@@ -7,7 +7,6 @@ import (
 	"github.com/c3po-dev/c3po"
 )
 
-// Claims: A6
 func TestTheFirstSessionIsOfferedTheMailOfASecondThatHasEnded(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := build(t)
@@ -45,8 +44,6 @@ func TestTheFirstSessionIsOfferedTheMailOfASecondThatHasEnded(t *testing.T) {
 }
 
 // Names belong to conversations: the second session's may be the one that goes on.
-//
-// Claims: A6
 func TestASecondSessionThatGoesOnAloneIsOfferedTheMailOfTheFirst(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := build(t)
@@ -88,7 +85,6 @@ func TestASecondSessionThatGoesOnAloneIsOfferedTheMailOfTheFirst(t *testing.T) {
 	})
 }
 
-// Claims: A6
 func TestMailOfAnotherFolderIsOfferedToNobody(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		for what, there := range map[string]c3po.RegisterInput{

@@ -20,7 +20,6 @@ func (h *testHub) log(in c3po.LogInput) (c3po.LogPage, []string) {
 	return page, lines
 }
 
-// Claims: C9, A16
 func TestTheLogShowsTheNewestEventsOldestFirst(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := build(t)

@@ -9,7 +9,6 @@ import (
 	"github.com/c3po-dev/c3po"
 )
 
-// Claims: R1, R2, A1, A1a, A2
 func TestAQuestionIsAskedAndAnsweredBackAndForth(t *testing.T) {
 	t.Parallel()
 	h := build(t)
@@ -52,7 +51,6 @@ func TestAQuestionIsAskedAndAnsweredBackAndForth(t *testing.T) {
 	}
 }
 
-// Claims: A7, A8
 func TestWhatIsNotAMessageIsRefused(t *testing.T) {
 	t.Parallel()
 	h := build(t)
@@ -85,7 +83,6 @@ func TestWhatIsNotAMessageIsRefused(t *testing.T) {
 	same(t, "the longest message", h.inbox("bob")[0].Message, fits)
 }
 
-// Claims: A1a
 func TestWhatASenderAttachesArrives(t *testing.T) {
 	t.Parallel()
 	h := build(t)
@@ -102,7 +99,6 @@ func TestWhatASenderAttachesArrives(t *testing.T) {
 	}
 }
 
-// Claims: A9
 func TestSendsAreLimitedAMinuteAndMailToThePersonIsNot(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := build(t)
@@ -119,7 +115,6 @@ func TestSendsAreLimitedAMinuteAndMailToThePersonIsNot(t *testing.T) {
 	})
 }
 
-// Claims: A5, A1a
 func TestTheReceiptSaysWhatHappensNext(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := build(t)
@@ -149,7 +144,6 @@ func TestTheReceiptSaysWhatHappensNext(t *testing.T) {
 	})
 }
 
-// Claims: A1a
 func TestARepeatedSendIsTheFirstMessage(t *testing.T) {
 	t.Parallel()
 	h := build(t)
@@ -165,7 +159,6 @@ func TestARepeatedSendIsTheFirstMessage(t *testing.T) {
 	refused(t, err, c3po.KeyConflict)
 }
 
-// Claims: A1a, A7
 func TestAReplyIsHeldToItsForm(t *testing.T) {
 	t.Parallel()
 	h := build(t)

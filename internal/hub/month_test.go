@@ -11,8 +11,6 @@ import (
 
 // A month of two coordinators, of which the short form has three days: what depends on time happens when it is due, to
 // the interval at which somebody looks, and nothing is left over in the end.
-//
-// Claims: A8, A11
 func TestAMonthIsLivedExactly(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		days := faultrig.Size(3, 30)

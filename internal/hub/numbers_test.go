@@ -7,7 +7,6 @@ import (
 	"github.com/c3po-dev/c3po/internal/store"
 )
 
-// Claims: A7
 func TestTheHexOfANumberNeverChanges(t *testing.T) {
 	t.Parallel()
 	// Ids are stored and quoted: a change of the permutation would give the
@@ -22,7 +21,6 @@ func TestTheHexOfANumberNeverChanges(t *testing.T) {
 	}
 }
 
-// Claims: A7
 func TestNoTwoNumbersOfAnInboxShareAHex(t *testing.T) {
 	t.Parallel()
 	seen := map[string]int64{}

@@ -9,7 +9,6 @@ import (
 	"github.com/c3po-dev/c3po/internal/transport/dialect"
 )
 
-// Claims: A16
 func TestWhoIsAwayIsNamedWithOthersOfItsCapabilities(t *testing.T) {
 	t.Parallel()
 	h := build(t)
@@ -37,7 +36,6 @@ func TestWhoIsAwayIsNamedWithOthersOfItsCapabilities(t *testing.T) {
 	}
 }
 
-// Claims: A16
 func TestTheFirstDialectSaysThatAnAwayAgentIsUnavailable(t *testing.T) {
 	t.Parallel()
 	h := build(t)
@@ -60,7 +58,6 @@ func TestTheFirstDialectSaysThatAnAwayAgentIsUnavailable(t *testing.T) {
 	same(t, "mail of who is away", len(h.inbox("mesh")), 0)
 }
 
-// Claims: A16
 func TestABusyAgentIsNotOfferedAndWhoeverIsOnlineIsWhereNobodyCanDoTheSame(t *testing.T) {
 	t.Parallel()
 	h := build(t)

@@ -15,7 +15,6 @@ import (
 	"github.com/c3po-dev/c3po/internal/testkit/faultrig"
 )
 
-// Claims: A5
 func TestWaitingInSlicesIsWrittenDownOnce(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := build(t)
@@ -55,7 +54,6 @@ func TestAWaitThatFindsMailAtOnceIsNotWrittenDown(t *testing.T) {
 	})
 }
 
-// Claims: A5
 func TestAnAgentThatWaitsForLongStaysOnline(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := build(t)
@@ -131,7 +129,6 @@ func TestAnAgentThatMovesBetweenCoordinatorsStaysAttached(t *testing.T) {
 	})
 }
 
-// Claims: I2
 func TestAWaitWorksWhenItsPresenceCannotBeWritten(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := build(t)
@@ -144,7 +141,6 @@ func TestAWaitWorksWhenItsPresenceCannotBeWritten(t *testing.T) {
 	})
 }
 
-// Claims: A5
 func TestAnAgentWhoseWaitCouldNotBeWrittenDownIsAttachedOnceItCan(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := build(t)
@@ -176,8 +172,6 @@ func TestAnAgentThatMayNotBeAttachedIsNotTriedAgain(t *testing.T) {
 }
 
 // A session process that was killed says no goodbye, and nobody calls for it any more.
-//
-// Claims: A5
 func TestARunWhoseConnectionIsCutIsSoonOffline(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := build(t)
@@ -212,8 +206,6 @@ func TestARunWhoseConnectionIsCutIsSoonOffline(t *testing.T) {
 
 // A runner waits for an agent that its own session process cannot wake: mail wakes it all
 // the same, for as long as the runner waits.
-//
-// Claims: C13
 func TestAnAgentSleepsWhileNoneOfItsWaitsWakesIt(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := build(t)

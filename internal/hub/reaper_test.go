@@ -13,7 +13,6 @@ import (
 	"github.com/c3po-dev/c3po/internal/store"
 )
 
-// Claims: A8
 func TestUnreadMailExpiresAndItsSenderIsToldOnce(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := build(t)

@@ -53,7 +53,6 @@ func said(outcome *c3po.WaitOutcome) string {
 	return outcome.Message
 }
 
-// Claims: R1, A11
 func TestAWaitGoesOnUnderTheNewNameOfItsAgent(t *testing.T) {
 	t.Parallel()
 	for kind, open := range openWaits() {
@@ -95,7 +94,6 @@ func TestAWaitGoesOnUnderTheNewNameOfItsAgent(t *testing.T) {
 	}
 }
 
-// Claims: R1
 func TestASendThatWaitsIsAnsweredUnderTheNewNameOfItsSender(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := build(t)

@@ -30,7 +30,6 @@ func (h *testHub) secretRoom(name c3po.RoomName) {
 	must(h.as("ann").RoomJoin(h.t.Context(), c3po.RoomJoinInput{Room: name, Visibility: c3po.InviteOnly}))(h.t)
 }
 
-// Claims: C2
 func TestAnInvitedAgentIsToldOnceAndMayJoinAHiddenRoom(t *testing.T) {
 	t.Parallel()
 	h := build(t)
@@ -53,7 +52,6 @@ func TestAnInvitedAgentIsToldOnceAndMayJoinAHiddenRoom(t *testing.T) {
 	h.joinRoom("attic", "carl")
 }
 
-// Claims: C2
 func TestAnAgentThatLeftARoomHearsOfANewInvitation(t *testing.T) {
 	t.Parallel()
 	h := build(t)
@@ -66,7 +64,6 @@ func TestAnAgentThatLeftARoomHearsOfANewInvitation(t *testing.T) {
 	same(t, "invitations it was told of", len(h.inbox("bob")), 2)
 }
 
-// Claims: C2
 func TestOnlyMembersAndPeopleInviteAndOnlyAgentsThatExist(t *testing.T) {
 	t.Parallel()
 	h := build(t)
@@ -89,7 +86,6 @@ func TestOnlyMembersAndPeopleInviteAndOnlyAgentsThatExist(t *testing.T) {
 	same(t, "who was not invited hears nothing", len(h.inbox("bob")), 0)
 }
 
-// Claims: C2
 func TestARoomIsChangedByItsMakerOrAPerson(t *testing.T) {
 	t.Parallel()
 	h := build(t)
@@ -111,7 +107,6 @@ func TestARoomIsChangedByItsMakerOrAPerson(t *testing.T) {
 	h.joinRoom("build", "carl")
 }
 
-// Claims: C2
 func TestARoomAndItsHistoryOutlastTheLastMember(t *testing.T) {
 	t.Parallel()
 	h := build(t)
@@ -138,7 +133,6 @@ func TestARoomAndItsHistoryOutlastTheLastMember(t *testing.T) {
 	h.balanced()
 }
 
-// Claims: C2
 func TestARoomIsEndedByItsMakerOrAPersonOnly(t *testing.T) {
 	t.Parallel()
 	h := build(t)
@@ -157,7 +151,6 @@ func TestARoomIsEndedByItsMakerOrAPersonOnly(t *testing.T) {
 	h.balanced()
 }
 
-// Claims: C2
 func TestARoomOutlivesASweepAndARetirementAndIsPrunedWhenItIsEmptyForLong(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		// Days of an hour, because every second of them is lived through.
@@ -194,7 +187,6 @@ func TestARoomOutlivesASweepAndARetirementAndIsPrunedWhenItIsEmptyForLong(t *tes
 	})
 }
 
-// Claims: C2
 func TestAListOfRoomsShowsWhatItsReaderMaySee(t *testing.T) {
 	t.Parallel()
 	h := build(t)
@@ -227,7 +219,6 @@ func TestAListOfRoomsShowsWhatItsReaderMaySee(t *testing.T) {
 	same(t, "in pages", paged, []c3po.RoomName{"build", "garden"})
 }
 
-// Claims: A14
 func TestTheBooksOfASpaceAreReadWithoutACaller(t *testing.T) {
 	t.Parallel()
 	h := build(t)

@@ -28,7 +28,6 @@ func (h *testHub) say(from c3po.AgentID, room c3po.RoomName, text string) c3po.P
 	return receipt
 }
 
-// Claims: C2, C6
 func TestAPostAnswersAWaitForMessagesAndWakesNobodyElse(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -63,7 +62,6 @@ func TestAPostAnswersAWaitForMessagesAndWakesNobodyElse(t *testing.T) {
 	})
 }
 
-// Claims: C2
 func TestMailAndPostsAreReadInTheOrderTheyCame(t *testing.T) {
 	t.Parallel()
 	h := build(t)
@@ -94,7 +92,6 @@ func TestMailAndPostsAreReadInTheOrderTheyCame(t *testing.T) {
 	}
 }
 
-// Claims: C1
 func TestABroadcastNamesWhoIsLiveAndReachesThemWhileTheyWait(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -119,7 +116,6 @@ func TestABroadcastNamesWhoIsLiveAndReachesThemWhileTheyWait(t *testing.T) {
 	})
 }
 
-// Claims: C1
 func TestABroadcastReachesWhoReturnsWithinItsLifeAndNobodyAfterwards(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := build(t)
@@ -139,7 +135,6 @@ func TestABroadcastReachesWhoReturnsWithinItsLifeAndNobodyAfterwards(t *testing.
 	})
 }
 
-// Claims: C2
 func TestPruningTakesTheDeadOutOfRoomsAndLeavesTheirMail(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := build(t, func(l *c3po.Limits) { l.MessageLife = 72 * time.Hour })
@@ -195,7 +190,6 @@ func TestAGuestReadsARoomOnlyOnceItHasJoined(t *testing.T) {
 	})
 }
 
-// Claims: C2
 func TestWhoWantsAllOfARoomIsWokenByEveryPost(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := build(t)
@@ -274,7 +268,6 @@ func TestWhoWantsAllOfARoomIsWokenByEveryPost(t *testing.T) {
 	})
 }
 
-// Claims: C2
 func TestTheListOfAllRoomsSaysWhatIsUnreadInOnesOwn(t *testing.T) {
 	t.Parallel()
 	h := build(t)

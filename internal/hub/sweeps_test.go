@@ -28,7 +28,6 @@ func (h *testHub) known(id c3po.AgentID) bool {
 	return slices.ContainsFunc(list.Agents, func(a c3po.Agent) bool { return a.ID == id })
 }
 
-// Claims: C4, C5
 func TestASweptAgentThatComesBackGetsItsMailAgainOnce(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := build(t, func(l *c3po.Limits) { l.SendsPerMinute, l.MessageLife = 0, 72*time.Hour })
@@ -70,7 +69,6 @@ func TestASweptAgentThatComesBackGetsItsMailAgainOnce(t *testing.T) {
 	})
 }
 
-// Claims: C4
 func TestTheBackgroundRetiresTheSilentAndMovesNoMail(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := build(t)
@@ -90,7 +88,6 @@ func TestTheBackgroundRetiresTheSilentAndMovesNoMail(t *testing.T) {
 	})
 }
 
-// Claims: C4, E9
 func TestAnAgentThatARunnerWaitsForIsNeverRetired(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := build(t, func(l *c3po.Limits) { l.RetireAfter = 4 * time.Hour })
@@ -105,7 +102,6 @@ func TestAnAgentThatARunnerWaitsForIsNeverRetired(t *testing.T) {
 	})
 }
 
-// Claims: C5
 func TestAPersonReplaysAndPurgesDeadLetters(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := build(t)
@@ -142,7 +138,6 @@ func TestAPersonReplaysAndPurgesDeadLetters(t *testing.T) {
 	})
 }
 
-// Claims: A5, C3
 func TestAliveIsSaidOnlyWhenItIsKnown(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := build(t)
@@ -170,7 +165,6 @@ func TestAliveIsSaidOnlyWhenItIsKnown(t *testing.T) {
 	})
 }
 
-// Claims: C2a
 func TestARenamedAgentKeepsItsRoomsWhichAreTold(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := build(t)
@@ -191,7 +185,6 @@ func TestARenamedAgentKeepsItsRoomsWhichAreTold(t *testing.T) {
 	})
 }
 
-// Claims: C5
 func TestASweptAgentIsThereAgainWithItsNextRead(t *testing.T) {
 	for _, where := range []string{"where it was swept", "at another coordinator"} {
 		t.Run(where, func(t *testing.T) {

@@ -8,7 +8,6 @@ import (
 	"github.com/c3po-dev/c3po/internal/transport/dialect"
 )
 
-// Claims: B3
 func TestTheStateOfATicketFollowsFromItsFacts(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := build(t)
@@ -41,7 +40,6 @@ func TestTheStateOfATicketFollowsFromItsFacts(t *testing.T) {
 	})
 }
 
-// Claims: B3
 func TestARenamedAgentHasTheTicketsItAsked(t *testing.T) {
 	t.Parallel()
 	h := build(t)
@@ -106,7 +104,6 @@ func TestADeadlineOfADeadCoordinatorIsSaidByAnother(t *testing.T) {
 	})
 }
 
-// Claims: B3
 func TestTicketsAreListedForWhoHasAPartInThem(t *testing.T) {
 	t.Parallel()
 	h := build(t)
@@ -139,7 +136,6 @@ func TestTicketsAreListedForWhoHasAPartInThem(t *testing.T) {
 	refused(t, err, c3po.InvalidRequest, "there is no message")
 }
 
-// Claims: B1
 func TestHowLongATicketIsKeptAfterItsEndIsASetting(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := build(t, func(l *c3po.Limits) { l.TicketLife = 5 * time.Minute })

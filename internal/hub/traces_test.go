@@ -12,7 +12,6 @@ import (
 	"github.com/c3po-dev/c3po"
 )
 
-// Claims: A13
 func TestAThreadIsReadBackByItsNameOrAnyOfItsMessages(t *testing.T) {
 	t.Parallel()
 	h := build(t)

@@ -25,7 +25,6 @@ func inTurns(ctx context.Context, who actor, turn *hub.Turn, in c3po.PendingInpu
 	}
 }
 
-// Claims: A5, A11
 func TestAWaitInTurnsIsOneWait(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := build(t)
@@ -50,7 +49,6 @@ func TestAWaitInTurnsIsOneWait(t *testing.T) {
 	})
 }
 
-// Claims: A14
 func TestAWaitInTurnsEndsWithItsTime(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := build(t)
@@ -63,7 +61,6 @@ func TestAWaitInTurnsEndsWithItsTime(t *testing.T) {
 	})
 }
 
-// Claims: A11, A14
 func TestAWaitInTurnsEndsWhenTheCoordinatorStops(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := build(t)
@@ -78,7 +75,6 @@ func TestAWaitInTurnsEndsWhenTheCoordinatorStops(t *testing.T) {
 	})
 }
 
-// Claims: A5
 func TestAWaitThatIsNotMadeAgainLeavesNothing(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := build(t)

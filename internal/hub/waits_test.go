@@ -15,7 +15,6 @@ func (h *testHub) waitFor(id c3po.AgentID, in c3po.WaitInput) *later[c3po.WaitRe
 	return start(func() (c3po.WaitResult, error) { return h.as(id).WaitForMessage(h.t.Context(), in) })
 }
 
-// Claims: A11, R1
 func TestAWaitIsWokenByMailAtOnce(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := build(t)
@@ -42,7 +41,6 @@ func TestAWaitIsWokenByMailAtOnce(t *testing.T) {
 	})
 }
 
-// Claims: A11, A1
 func TestATimeoutIsAResultInTheDocumentsWords(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := build(t)
@@ -88,7 +86,6 @@ func TestATimeoutDoesNotDenyMailThatWaitsToBeAcked(t *testing.T) {
 	})
 }
 
-// Claims: A11
 func TestAWaitOfAnImpossibleLengthIsRefused(t *testing.T) {
 	t.Parallel()
 	h := build(t)
@@ -101,7 +98,6 @@ func TestAWaitOfAnImpossibleLengthIsRefused(t *testing.T) {
 	refused(t, err, c3po.InvalidRequest)
 }
 
-// Claims: A1, A11
 func TestAWaitGivesEachMessageOnceASession(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := build(t)
@@ -134,7 +130,6 @@ func TestAWaitGivesEachMessageOnceASession(t *testing.T) {
 	})
 }
 
-// Claims: A11
 func TestMailUpToAfterIsSkipped(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := build(t)
@@ -151,7 +146,6 @@ func TestMailUpToAfterIsSkipped(t *testing.T) {
 	})
 }
 
-// Claims: A1
 func TestAWaitCanLeaveAnswersOut(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := build(t)
@@ -168,7 +162,6 @@ func TestAWaitCanLeaveAnswersOut(t *testing.T) {
 	})
 }
 
-// Claims: A1, R1
 func TestAWaitForAnAnswerIsForTheSenderOnly(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := build(t)
@@ -197,7 +190,6 @@ func TestAWaitForAnAnswerIsForTheSenderOnly(t *testing.T) {
 	})
 }
 
-// Claims: A1a
 func TestASendCanWaitForItsAnswer(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := build(t)
@@ -234,7 +226,6 @@ func TestAFailureWhileWaitingDoesNotHideThatTheMessageWasSent(t *testing.T) {
 	})
 }
 
-// Claims: A11
 func TestACancelledWaitEndsAtOnceAndLosesNothing(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := build(t)
@@ -252,7 +243,6 @@ func TestACancelledWaitEndsAtOnceAndLosesNothing(t *testing.T) {
 	})
 }
 
-// Claims: A11, A14
 func TestDrainingSendsEveryWaitAwayWithTheWordToCallAgain(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := build(t)
@@ -284,7 +274,6 @@ func TestDrainingSendsEveryWaitAwayWithTheWordToCallAgain(t *testing.T) {
 	})
 }
 
-// Claims: A11, A14
 func TestPendingWaitsForMailWithoutTakingIt(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := build(t)
@@ -321,7 +310,6 @@ func TestAStoreThatFailsAtTheLastLookIsAnErrorAndNoTimeout(t *testing.T) {
 	})
 }
 
-// Claims: A11
 func TestAnAnswerThatWasNotWrittenIsGivenAgain(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := build(t)
@@ -340,7 +328,6 @@ func TestAnAnswerThatWasNotWrittenIsGivenAgain(t *testing.T) {
 	})
 }
 
-// Claims: A11
 func TestAReaderThatSaysWhereItIsGetsAgainWhatNeverReachedIt(t *testing.T) {
 	for name, later := range map[string]time.Duration{"from this node's memory": 0, "from the store": 3 * time.Second} {
 		t.Run(name, func(t *testing.T) {
@@ -368,7 +355,6 @@ func TestAReaderThatSaysWhereItIsGetsAgainWhatNeverReachedIt(t *testing.T) {
 	}
 }
 
-// Claims: A11, A12
 func TestUrgentMailThatOvertakesLosesNothingForAReaderThatSaysWhereItIs(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := build(t)

@@ -14,7 +14,6 @@ import (
 
 func withoutComparing(l *c3po.Limits) { l.CompareEvery = 0 }
 
-// Claims: A11
 func TestAWaitOnOneCoordinatorIsWokenByASendOnAnother(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := build(t, withoutComparing)

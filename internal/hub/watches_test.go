@@ -169,7 +169,6 @@ func TestTheLogIsReadOnceForAllWhoWatch(t *testing.T) {
 	})
 }
 
-// Claims: A11
 func TestASlowWatcherHoldsNobodyUpAndMissesNothing(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		const many = 5000 // more than a tail keeps

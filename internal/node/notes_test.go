@@ -23,8 +23,6 @@ func (s *slowNotes) WriteNotes(context.Context, c3po.Space, store.Notes) error {
 
 // A session dies once it was shown a message, and the next one reads it while the note of
 // that is on its way to the store.
-//
-// Claims: A2, C3
 func TestMailIsShownAgainAlsoWhileTheNoteOfItIsOnItsWay(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

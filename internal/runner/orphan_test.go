@@ -25,8 +25,6 @@ esac
 `
 
 // A number of a process is given again, after a restart of the host at once.
-//
-// Claims: E7
 func TestAContainerIsLeftBehindWhenItsRunnersProcessNumberIsAnothersNow(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

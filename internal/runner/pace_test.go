@@ -6,7 +6,6 @@ import (
 	"time"
 )
 
-// Claims: E9
 func TestRunsThatBringNothingAreFollowedByRestsThatGrow(t *testing.T) {
 	t.Parallel()
 	p := newPace(0)
@@ -36,7 +35,6 @@ func TestRunsThatBringNothingAreFollowedByRestsThatGrow(t *testing.T) {
 	}
 }
 
-// Claims: E9
 func TestAnHourHasOnlySoManyRuns(t *testing.T) {
 	t.Parallel()
 	p, noon := newPace(2), time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)

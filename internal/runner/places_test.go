@@ -13,7 +13,6 @@ import (
 	"github.com/c3po-dev/c3po/internal/runner/agentfile"
 )
 
-// Claims: E4
 func TestTheFolderOfClaudeDockerIsUsedWhereItIs(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
@@ -38,7 +37,6 @@ func TestTheFolderOfClaudeDockerIsUsedWhereItIs(t *testing.T) {
 	}
 }
 
-// Claims: E3
 func TestTheEnvironmentBeatsTheTokenFileAndThatTheCredentials(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()

@@ -19,7 +19,6 @@ import (
 	"github.com/c3po-dev/c3po/internal/runner/agentfile"
 )
 
-// Claims: E9
 func TestTheFirstTriggerToFireEndsTheOthers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -41,7 +40,6 @@ func TestTheFirstTriggerToFireEndsTheOthers(t *testing.T) {
 	})
 }
 
-// Claims: E9
 func TestASignalEndsTheWaitForATrigger(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -54,7 +52,6 @@ func TestASignalEndsTheWaitForATrigger(t *testing.T) {
 	})
 }
 
-// Claims: E9
 func TestCronFiresAtItsTimeAndAtOnceIfThatWasDuringTheRun(t *testing.T) {
 	t.Parallel()
 	file, err := agentfile.Parse(agentfile.Config{Home: "/"}, []byte("a:\n  workspace: /\n  triggers:\n    - {type: cron, schedule: \"*/5 * * * *\"}\n"))
@@ -78,7 +75,6 @@ func TestCronFiresAtItsTimeAndAtOnceIfThatWasDuringTheRun(t *testing.T) {
 	})
 }
 
-// Claims: E9
 func TestAScriptFiresWhenItEndsWell(t *testing.T) {
 	t.Parallel()
 	r, agent := commandRunner(t)
@@ -97,7 +93,6 @@ func commandRunner(t *testing.T) (*Runner, agentfile.Agent) {
 	return New(Config{Stderr: os.Stderr, Places: Places{State: t.TempDir()}}), agentfile.Agent{Name: "coder", Workspace: t.TempDir()}
 }
 
-// Claims: E9
 func TestAScriptThatIsCancelledEndsWithWhatItHasStarted(t *testing.T) {
 	t.Parallel()
 	r, agent := commandRunner(t)
@@ -124,7 +119,6 @@ func TestAScriptThatIsCancelledEndsWithWhatItHasStarted(t *testing.T) {
 	})
 }
 
-// Claims: E9
 func TestAFileFiresWhenItIsMadeChangedOrRemoved(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -188,7 +182,6 @@ func listenSomewhere(t *testing.T, path string) (*webhook, int) {
 	return nil, 0
 }
 
-// Claims: E9
 func TestAWebhookFiresForAPostOfThisHostAndForNothingElse(t *testing.T) {
 	t.Parallel()
 	hook, port := listenSomewhere(t, "/go")

@@ -257,7 +257,6 @@ func argumentsOf(operation string) string {
 	}
 }
 
-// Claims: I3, I4, U1
 func TestWhoMayDoWhatIsAsTheTableSays(t *testing.T) {
 	t.Parallel()
 	g := startGuarded(t, redistest.Start(t), server.Config{})

@@ -68,7 +68,6 @@ func TestDepthIsSeenAcrossPieces(t *testing.T) {
 	}
 }
 
-// Claims: A14
 func TestACallerThatStallsInItsBodiesLeavesRoomForOthers(t *testing.T) {
 	t.Parallel()
 	flight := newFlight()

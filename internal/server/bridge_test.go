@@ -13,8 +13,6 @@ import (
 )
 
 // The example is what people copy from, so it runs as it is.
-//
-// Claims: B1, B2, B3, B8
 func TestTheExampleOfTheBridgeRunsWithCurlAlone(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("curl"); err != nil && os.Getenv("CI") != "true" {

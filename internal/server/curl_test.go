@@ -66,7 +66,6 @@ func everyRequest(t *testing.T, url string, extra ...string) {
 	}
 }
 
-// Claims: A14
 func TestCurlGetsThroughTheAPIReference(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("curl"); err != nil && os.Getenv("CI") != "true" {

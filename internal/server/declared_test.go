@@ -15,7 +15,6 @@ import (
 	"github.com/c3po-dev/c3po/internal/testkit/redistest"
 )
 
-// Claims: A4, C3
 func TestAnAgentWhoseDeclaredProcessIsGoneIsNotAlive(t *testing.T) {
 	t.Parallel()
 	c := start(t, server.Config{RedisURL: redistest.Start(t), Auth: auth.None, Started: engine.Started})
@@ -64,7 +63,6 @@ func TestAnAgentWhoseDeclaredProcessIsGoneIsNotAlive(t *testing.T) {
 	eventually("there", `"status":"offline"`)
 }
 
-// Claims: A4, C3
 func TestADeclaredProcessThatEndsAfterARestartOfTheCoordinatorIsSeenToEnd(t *testing.T) {
 	t.Parallel()
 	cfg := server.Config{RedisURL: redistest.Start(t), Auth: auth.None, Started: engine.Started}

@@ -17,8 +17,6 @@ import (
 
 // A session that is killed while its coordinator is away says no goodbye, and nobody sees
 // its process end. One that was never seen on this host may live where nobody looks.
-//
-// Claims: A4, C3, C13
 func TestARunThatEndedWhileNoCoordinatorLookedIsOver(t *testing.T) {
 	t.Parallel()
 	cfg := server.Config{RedisURL: redistest.Start(t), Auth: auth.None, Started: engine.Started}

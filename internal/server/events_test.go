@@ -68,7 +68,6 @@ func (f *follower) next(t *testing.T) c3po.StreamEvent {
 	}
 }
 
-// Claims: A11, B10
 func TestAStreamMissesNothingOverARestartOfItsCoordinator(t *testing.T) {
 	t.Parallel()
 	redis := redistest.Start(t)
@@ -161,7 +160,6 @@ func heapInUse() uint64 {
 	return stats.HeapInuse + stats.StackInuse
 }
 
-// Claims: I2
 func TestAnOlderLogPutBackIsNoticedAndToldToEverybody(t *testing.T) {
 	t.Parallel()
 	redis := redistest.New(t)

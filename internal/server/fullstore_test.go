@@ -20,8 +20,6 @@ import (
 
 // Everybody was there before the store filled up, and everybody is a new run on
 // a coordinator that was started since.
-//
-// Claims: I2
 func TestAtMaxmemoryANewRunOfEveryKindOfClientReadsAndAcks(t *testing.T) {
 	t.Parallel()
 	redis := redistest.New(t)

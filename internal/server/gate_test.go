@@ -175,8 +175,6 @@ func TestTheGateTreatsEveryMethodAlike(t *testing.T) {
 
 // Every answer says which version it is from, a refusal too, and a client that would
 // misunderstand it is told so before anything is done.
-//
-// Claims: A10
 func TestAClientOfAnotherProtocolIsRefusedBeforeAnythingIsDone(t *testing.T) {
 	t.Parallel()
 	for protocols, want := range map[string]string{
@@ -211,8 +209,6 @@ func TestAClientOfAnotherProtocolIsRefusedBeforeAnythingIsDone(t *testing.T) {
 
 // The table, on a running coordinator, for every path it serves: those its own
 // document lists, which is checked against its routes elsewhere, and the rest.
-//
-// Claims: I4
 func TestNoPathIsOpenToThePagesOfOthers(t *testing.T) {
 	t.Parallel()
 	if len(visitors) < 60 {

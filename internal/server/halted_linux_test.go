@@ -47,8 +47,6 @@ func (c *coordinator) reached(t *testing.T, what string, want c3po.Reachability)
 }
 
 // A halted process keeps its connection, and reads nothing that comes over it.
-//
-// Claims: C13
 func TestASessionWhoseProcessIsHaltedIsOutOfReach(t *testing.T) {
 	t.Parallel()
 	socket := filepath.Join(shortFolder(t), "s")
@@ -73,8 +71,6 @@ func TestASessionWhoseProcessIsHaltedIsOutOfReach(t *testing.T) {
 }
 
 // Of a process on another host a coordinator has nothing but its connection.
-//
-// Claims: C13
 func TestAConnectionThatAnswersNoPingHoldsNobodyOnline(t *testing.T) {
 	t.Parallel()
 	c := start(t, server.Config{RedisURL: redistest.Start(t), TLS: server.TLSOn, Config: t.TempDir(), PingEvery: time.Second})

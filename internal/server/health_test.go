@@ -104,7 +104,6 @@ func TestARedisThatHangsTurnsReadinessRedWithinTwoSeconds(t *testing.T) {
 	}
 }
 
-// Claims: B10
 func TestTheLogTellsRequestsAndChangesButNoBodies(t *testing.T) {
 	t.Parallel()
 	book := &faultrig.Buffer{}

@@ -78,7 +78,6 @@ func forged(token string) string {
 	return token[:at] + string(other) + token[at+1:]
 }
 
-// Claims: I3, I4, A6
 func TestAHostThatJoinsActsAsItsOwnAgentsAndNoOthers(t *testing.T) {
 	t.Parallel()
 	h := startHosting(t, redistest.Start(t))

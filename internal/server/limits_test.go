@@ -21,7 +21,6 @@ import (
 	"github.com/c3po-dev/c3po/internal/testkit/redistest"
 )
 
-// Claims: A14
 func TestJSONThatIsTooDeepIsRefusedOnEveryDoor(t *testing.T) {
 	t.Parallel()
 	c := start(t, server.Config{RedisURL: redistest.Shared(t), Auth: auth.None})
@@ -78,7 +77,6 @@ func post(t *testing.T, c *coordinator, path, kind string, body io.Reader) answe
 	return answered{answer.StatusCode, string(text)}
 }
 
-// Claims: A11
 func TestOneAgentCannotHoldAllTheWaits(t *testing.T) {
 	t.Parallel()
 	limits := c3po.DefaultLimits()

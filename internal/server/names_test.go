@@ -12,7 +12,6 @@ import (
 	"github.com/c3po-dev/c3po/internal/testkit/redistest"
 )
 
-// Claims: I3, C2a
 func TestNobodyTakesANameThatItsTokenIsNotFor(t *testing.T) {
 	t.Parallel()
 	g := startGuarded(t, redistest.Start(t), server.Config{})
@@ -54,7 +53,6 @@ func TestNobodyTakesANameThatItsTokenIsNotFor(t *testing.T) {
 	}
 }
 
-// Claims: I3, A6
 func TestANumberedNameIsGivenOnlyToWhoMayHaveIt(t *testing.T) {
 	t.Parallel()
 	g := startGuarded(t, redistest.Start(t), server.Config{})

@@ -36,7 +36,6 @@ func getOver(t *testing.T, conn net.Conn, path string) string {
 	return string(body)
 }
 
-// Claims: A11
 func TestAConnectionIsStillEncryptedAfterItsWaitWasParked(t *testing.T) {
 	t.Parallel()
 	c := start(t, server.Config{RedisURL: redistest.Start(t), TLS: server.TLSOn, Config: t.TempDir()})
@@ -59,7 +58,6 @@ func TestAConnectionIsStillEncryptedAfterItsWaitWasParked(t *testing.T) {
 	}
 }
 
-// Claims: C1
 func TestWhoIsAtTheOtherEndIsStillKnownAfterItsWaitWasParked(t *testing.T) {
 	t.Parallel()
 	if !auth.KnowsPeers {

@@ -14,8 +14,6 @@ import (
 )
 
 // What docs/adr/0015-a-session-process-on-each-host.md says can be done without one.
-//
-// Claims: A1, A17
 func TestAgentsTalkOverPlainHTTPWithNothingInstalledOnTheirHosts(t *testing.T) {
 	t.Parallel()
 	c := start(t, server.Config{RedisURL: redistest.Start(t), Auth: auth.None})

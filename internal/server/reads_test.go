@@ -8,7 +8,6 @@ import (
 	"github.com/c3po-dev/c3po/internal/testkit/redistest"
 )
 
-// Claims: A2, C6
 func TestAThousandReadsCostAWriteASecondNotAWriteEach(t *testing.T) {
 	t.Parallel()
 	redis := redistest.New(t)

@@ -23,8 +23,6 @@ import (
 )
 
 // It does not run beside others, because it measures.
-//
-// Claims: A11
 func TestAWaitIsWokenByASendOnAnotherCoordinator(t *testing.T) {
 	const rounds, bar = 50, 200 * time.Millisecond
 	redis := redistest.Start(t)
@@ -74,7 +72,6 @@ func TestAWaitIsWokenByASendOnAnotherCoordinator(t *testing.T) {
 	}
 }
 
-// Claims: A11
 func TestStoppingAnswersEveryWaitAndEndsSoon(t *testing.T) {
 	t.Parallel()
 	c := start(t, server.Config{RedisURL: redistest.Start(t)})
@@ -160,7 +157,6 @@ func TestARequestUnderWayIsFinishedWhenTheCoordinatorStops(t *testing.T) {
 	c.wantEnd(t)
 }
 
-// Claims: I2
 func TestMailSurvivesTheCoordinator(t *testing.T) {
 	t.Parallel()
 	redis := redistest.Start(t)
@@ -177,7 +173,6 @@ func TestMailSurvivesTheCoordinator(t *testing.T) {
 	}
 }
 
-// Claims: R1, R2, A13
 func TestAConversationGoesBackAndForthOverTwoCoordinators(t *testing.T) {
 	t.Parallel()
 	redis := redistest.Start(t)
@@ -259,7 +254,6 @@ func TestOnlyLocalCallersAreLetIn(t *testing.T) {
 	}
 }
 
-// Claims: A16, A17
 func TestMCPIsServedBesideREST(t *testing.T) {
 	t.Parallel()
 	c := start(t, server.Config{RedisURL: redistest.Start(t), Version: "1.2.3"})
@@ -319,7 +313,6 @@ func TestAPortThatWasAskedForAndIsTakenIsRefused(t *testing.T) {
 	}
 }
 
-// Claims: B11
 func TestListeningForOtherMachinesInClearIsRefused(t *testing.T) {
 	t.Parallel()
 	for addr, want := range map[string]c3po.Code{

@@ -114,7 +114,6 @@ func listenOn(t *testing.T, cfg server.Config) error {
 	return server.Run(ctx, cfg, func(string) { stop() })
 }
 
-// Claims: B11, I4
 func TestListeningToOtherMachinesTurnsTLSOn(t *testing.T) {
 	t.Parallel()
 	redis := redistest.Start(t)

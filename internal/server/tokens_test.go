@@ -53,8 +53,6 @@ func call(ctx context.Context, client *http.Client, method, url, token, body str
 }
 
 // It does not run beside others, because it measures.
-//
-// Claims: I3
 func TestARevokedTokensWaitsAndStreamsCloseWithinASecondEverywhere(t *testing.T) {
 	const waits, bar = 100, time.Second
 	redis := redistest.Start(t)
@@ -133,7 +131,6 @@ func TestARevokedTokensWaitsAndStreamsCloseWithinASecondEverywhere(t *testing.T)
 	}.Record(t)
 }
 
-// Claims: I3
 func TestAModelIsToldThatItsTokenWasRevoked(t *testing.T) {
 	t.Parallel()
 	g := startGuarded(t, redistest.Start(t), server.Config{})
@@ -180,7 +177,6 @@ func (g *guarded) awaitReachable(t *testing.T, admin, id string) {
 	}
 }
 
-// Claims: A14, I3
 func TestTheFirstDesignsRequestsPassWithOneMoreHeader(t *testing.T) {
 	t.Parallel()
 	redis := redistest.Start(t)
@@ -207,7 +203,6 @@ func TestTheFirstDesignsRequestsPassWithOneMoreHeader(t *testing.T) {
 	}
 }
 
-// Claims: U1
 func TestAPersonWritesToAgentsAndReadsTheirAnswers(t *testing.T) {
 	t.Parallel()
 	g := startGuarded(t, redistest.Start(t), server.Config{})
@@ -248,7 +243,6 @@ func TestAPersonWritesToAgentsAndReadsTheirAnswers(t *testing.T) {
 	}
 }
 
-// Claims: I3
 func TestARunnerLearnsThatThereIsMailAndNotWhatItSays(t *testing.T) {
 	t.Parallel()
 	g := startGuarded(t, redistest.Start(t), server.Config{})
@@ -271,7 +265,6 @@ func TestARunnerLearnsThatThereIsMailAndNotWhatItSays(t *testing.T) {
 	}
 }
 
-// Claims: I4
 func TestAnotherSpaceAnswersLikeOneThatDoesNotExist(t *testing.T) {
 	t.Parallel()
 	g := startGuarded(t, redistest.Start(t), server.Config{})
@@ -295,7 +288,6 @@ func TestAnotherSpaceAnswersLikeOneThatDoesNotExist(t *testing.T) {
 	}
 }
 
-// Claims: I3, U1
 func TestOnItsSocketTheUserIsAnyAgentAndNoPerson(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -336,7 +328,6 @@ func TestOnItsSocketTheUserIsAnyAgentAndNoPerson(t *testing.T) {
 	}
 }
 
-// Claims: I3, U2
 func TestTheFirstStartMakesCredentialsAndTheNextOnesKeepThem(t *testing.T) {
 	t.Parallel()
 	folder, redis := t.TempDir(), redistest.Start(t)

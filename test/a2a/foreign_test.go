@@ -79,7 +79,6 @@ func (f *foreign) times(text string) (times, ids int) {
 	return times, len(seen)
 }
 
-// Claims: I5
 func TestAnAgentOfAnotherSystemIsAskedThroughC3po(t *testing.T) {
 	t.Parallel()
 	f := newForeign(t)

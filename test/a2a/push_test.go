@@ -91,7 +91,6 @@ func (r *receiver) hears(t *testing.T, id string) told {
 	return found
 }
 
-// Claims: I5
 func TestTheOfficialClientsAreToldThatTheirTaskHasCompleted(t *testing.T) {
 	t.Parallel()
 	s := site{faultrig.StartWith(t, redistest.New(t).URL(), ownNetwork), t}
@@ -130,7 +129,6 @@ func TestTheOfficialClientsAreToldThatTheirTaskHasCompleted(t *testing.T) {
 	}
 }
 
-// Claims: I5
 func TestAPushComesAlthoughTheCoordinatorIsKilled(t *testing.T) {
 	t.Parallel()
 	s := site{faultrig.StartWith(t, redistest.New(t).URL(), ownNetwork), t}

@@ -193,7 +193,6 @@ func (s site) answers(id c3po.AgentID) (answered int) {
 	return answered
 }
 
-// Claims: I5
 func TestTheOfficialClientsAskAnAgentThatIsOffline(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -246,7 +245,6 @@ func TestTheOfficialClientsAskAnAgentThatIsOffline(t *testing.T) {
 	}
 }
 
-// Claims: I5
 func TestEachTaskCompletesOnceWhenTheCoordinatorIsKilledAfterItWasSent(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

@@ -36,8 +36,6 @@ func (w *testCoordinator) a2a(method, params string) string {
 }
 
 // An idle session is woken by the task of a foreign system, and its reply completes it.
-//
-// Claims: I5
 func TestAnIdleSessionAnswersATaskOfA2A(t *testing.T) {
 	t.Parallel()
 	w := newTestCoordinator(t)

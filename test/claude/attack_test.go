@@ -16,8 +16,6 @@ import (
 // A model with a shell tries everything it can think of, as a person's token lies
 // in the same home. What is left to it as the same user is in docs/explain/security.md:
 // reading Redis' files and memory, and leaving its parents behind.
-//
-// Claims: A6, R3
 func TestASessionThatTriesEverythingIsNobodyButItself(t *testing.T) {
 	t.Parallel()
 	claudeBinary(t)

@@ -157,7 +157,6 @@ func (c *closedSession) endsInReach() {
 	})
 }
 
-// Claims: A6
 func TestMailResumesAClosedSessionThatAnswersFromWhatItKnows(t *testing.T) {
 	t.Parallel()
 	w := newTestCoordinator(t)

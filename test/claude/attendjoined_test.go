@@ -13,8 +13,6 @@ import (
 
 // Two hosts with a wire between them and nothing else in common: the coordinator is on one,
 // the session was closed on the other, seven hours before.
-//
-// Claims: A6
 func TestHoursLaterAnAgentOnAnotherHostAsksASessionThatWasClosedOnAJoinedOne(t *testing.T) {
 	t.Parallel()
 	claudeBinary(t)

@@ -23,8 +23,6 @@ import (
 // A truth audit: sessions of the real Claude Code go through walks of chance, and
 // all the while what is shown of them is compared with what they really do. At the
 // end no message may be left. C3PO_TORTURE=1 makes 60 walks of it, a night twice as many.
-//
-// Claims: C13, A2
 func TestNoStateThatIsShownIsFalseAndNoMailIsStranded(t *testing.T) {
 	t.Parallel()
 	var looks, messages atomic.Int64

@@ -10,8 +10,6 @@ import (
 
 // The checklist of the design, line by line and in its words, in one session of a
 // person at a terminal. Each line needs those before it.
-//
-// Claims: D5, U1, U2, U3, R1, R3, R5, R6, D1
 func TestTheChecklistOfTheDesign(t *testing.T) {
 	t.Parallel()
 	w := newTestCoordinator(t)
@@ -108,8 +106,6 @@ func TestTheChecklistOfTheDesign(t *testing.T) {
 
 // The one who is asked dies with the question before it. Who asked need not wait
 // for an answer that cannot come, and the question is not lost.
-//
-// Claims: D5, R1, A11
 func TestTheAgentThatIsAskedIsKilledAndWhoAskedHearsItAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newTestCoordinator(t)

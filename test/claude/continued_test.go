@@ -10,8 +10,6 @@ import (
 
 // Names belong to conversations. Two have ended, and the one that is continued is
 // not the one that was written to.
-//
-// Claims: A6
 func TestAContinuedSecondSessionAnswersTheMailOfTheFirst(t *testing.T) {
 	t.Parallel()
 	w := newTestCoordinator(t)

@@ -29,7 +29,6 @@ func ours(r request) (tools, words string) {
 // proposals are words that could make a model contact somebody of its own accord.
 var proposals = regexp.MustCompile(`(?i)you (can|could|may|should|might) (ask|contact|message|reach)|consider|ask (another|other) agents?\b|reach out|feel free|suggest`)
 
-// Claims: U5
 func TestWithoutMailAModelReadsLittleOfC3POAndNothingThatProposesContact(t *testing.T) {
 	t.Parallel()
 	const most = 2400

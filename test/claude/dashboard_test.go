@@ -94,8 +94,6 @@ func toldOf(m *model, agent string) time.Time {
 
 // Claude Code and Chromium, both real: a person interrupts, is asked, answers in
 // the page, and the agent goes on.
-//
-// Claims: R3, R4, AC2, AC3, AC4, F1
 func TestAC2ToAC4APersonAtTheDashboardInterruptsIsAskedAndAnswers(t *testing.T) {
 	t.Parallel()
 	w := newTestCoordinator(t)

@@ -29,7 +29,6 @@ func told(m *model) int {
 	return most
 }
 
-// Claims: D1, R1
 func TestMailThatComesDuringATurnIsAnsweredBeforeItEnds(t *testing.T) {
 	t.Parallel()
 	w := newTestCoordinator(t)
@@ -84,7 +83,6 @@ func TestWithoutOurHooksTheSameModelLeavesTheMailAlone(t *testing.T) {
 	}
 }
 
-// Claims: A12, D1
 func TestUrgentMailIsToldInTheMiddleOfATurnAndOnce(t *testing.T) {
 	t.Parallel()
 	w := newTestCoordinator(t)
@@ -108,8 +106,6 @@ func TestUrgentMailIsToldInTheMiddleOfATurnAndOnce(t *testing.T) {
 
 // A model that uses a tool after each notice makes Claude Code count anew, so the
 // chain has to end by our own count.
-//
-// Claims: D1
 func TestAChainOfTurnsEndsAlthoughMailKeepsComing(t *testing.T) {
 	t.Parallel()
 	w := newTestCoordinator(t)
@@ -129,7 +125,6 @@ func TestAChainOfTurnsEndsAlthoughMailKeepsComing(t *testing.T) {
 	}
 }
 
-// Claims: D1, C11
 func TestManyMessagesToAWorkingAgentAreAllToldOfAndNoneTwiceByABlockingHook(t *testing.T) {
 	t.Parallel()
 	const many = 200
@@ -181,7 +176,6 @@ func TestManyMessagesToAWorkingAgentAreAllToldOfAndNoneTwiceByABlockingHook(t *t
 	}
 }
 
-// Claims: C7, A8
 func TestABodyOfTheGreatestLengthAndOneThatPosesAsTheHarnessArriveBehindTheGutter(t *testing.T) {
 	t.Parallel()
 	w := newTestCoordinator(t)
@@ -211,7 +205,6 @@ func TestABodyOfTheGreatestLengthAndOneThatPosesAsTheHarnessArriveBehindTheGutte
 	}
 }
 
-// Claims: A5, R3, AC2
 func TestAC2EscEndsAWaitAtOnceAndTheAnswerComesLater(t *testing.T) {
 	t.Parallel()
 	w := newTestCoordinator(t)

@@ -46,8 +46,6 @@ func (a *agent) told(binary string, id c3po.AgentID, want c3po.Reachability) tim
 }
 
 // Ctrl-Z halts Claude Code and the process of its session, and not the monitor.
-//
-// Claims: C13
 func TestASuspendedSessionIsNotSaidToWake(t *testing.T) {
 	t.Parallel()
 	w := newTestCoordinator(t)

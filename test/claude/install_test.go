@@ -37,7 +37,6 @@ func (a *agent) must(name string, args ...string) string {
 	return out
 }
 
-// Claims: U1, AC5, C10
 func TestOneCommandInstallsAndAnotherTakesItBack(t *testing.T) {
 	t.Parallel()
 	w := newTestCoordinator(t)
@@ -116,7 +115,6 @@ func tree(t *testing.T, root string) map[string]string {
 	return all
 }
 
-// Claims: U1
 func TestUninstallLeavesAHomeAsItWas(t *testing.T) {
 	t.Parallel()
 	const mine = `{"model":"opus",   "permissions":{"allow":["Bash(ls)"]}}`
@@ -219,7 +217,6 @@ func readJSON(t *testing.T, name string) (content any) {
 	return content
 }
 
-// Claims: U1, U2
 func TestOnOneMachineNothingNeedsToBeSet(t *testing.T) {
 	t.Parallel()
 	w := newTestCoordinator(t)
@@ -242,7 +239,6 @@ func TestOnOneMachineNothingNeedsToBeSet(t *testing.T) {
 	}
 }
 
-// Claims: U1
 func TestThePluginPassesTheStrictValidation(t *testing.T) {
 	t.Parallel()
 	w := &testCoordinator{t: t, coordinator: nil}
@@ -322,7 +318,6 @@ func (n nas) joined(h *host, project string, thinks brain) *agent {
 	return a
 }
 
-// Claims: U1, AC5
 func TestAC5AHostWithoutTheBinaryHasAnAgentAfterOneCommand(t *testing.T) {
 	t.Parallel()
 	claudeBinary(t)
@@ -336,7 +331,6 @@ func TestAC5AHostWithoutTheBinaryHasAnAgentAfterOneCommand(t *testing.T) {
 	}
 }
 
-// Claims: U2, A6
 func TestFoldersOfOneNameOnTwoHostsAreTwoAgents(t *testing.T) {
 	t.Parallel()
 	claudeBinary(t)

@@ -40,7 +40,6 @@ func (w *testCoordinator) onlyHas(ids ...c3po.AgentID) {
 	}
 }
 
-// Claims: D4, A6, A2
 func TestClearKeepsTheIdAndUnackedMailIsToldAgain(t *testing.T) {
 	t.Parallel()
 	w := newTestCoordinator(t)
@@ -67,7 +66,6 @@ func TestClearKeepsTheIdAndUnackedMailIsToldAgain(t *testing.T) {
 	w.onlyHas("api", "web")
 }
 
-// Claims: D4, A2
 func TestACompactedSessionIsToldAgain(t *testing.T) {
 	t.Parallel()
 	w := newTestCoordinator(t)
@@ -92,7 +90,6 @@ func TestACompactedSessionIsToldAgain(t *testing.T) {
 	w.onlyHas("api", "web")
 }
 
-// Claims: D4, A6
 func TestAResumedSessionIsTheSameAgentAndIsToldAgain(t *testing.T) {
 	t.Parallel()
 	w := newTestCoordinator(t)
@@ -110,8 +107,6 @@ func TestAResumedSessionIsTheSameAgentAndIsToldAgain(t *testing.T) {
 }
 
 // A person goes back to an earlier session with /resume, typed in a terminal.
-//
-// Claims: D4, A6, A2
 func TestResumeTypedInATerminalKeepsTheIdAndUnackedMailIsToldAgain(t *testing.T) {
 	t.Parallel()
 	w := newTestCoordinator(t)
@@ -151,7 +146,6 @@ func TestResumeTypedInATerminalKeepsTheIdAndUnackedMailIsToldAgain(t *testing.T)
 	w.onlyHas("api", "web")
 }
 
-// Claims: A6
 func TestTwoSessionsInOneFolderAreTwoAgentsAndOneAfterTheOtherIsOne(t *testing.T) {
 	t.Parallel()
 	w := newTestCoordinator(t)
@@ -175,7 +169,6 @@ func TestTwoSessionsInOneFolderAreTwoAgentsAndOneAfterTheOtherIsOne(t *testing.T
 	w.onlyHas("api", "api-2")
 }
 
-// Claims: A6
 func TestTheNextSessionAnswersTheMailThatASecondOneHasLeft(t *testing.T) {
 	t.Parallel()
 	w := newTestCoordinator(t)
@@ -197,7 +190,6 @@ func TestTheNextSessionAnswersTheMailThatASecondOneHasLeft(t *testing.T) {
 	}
 }
 
-// Claims: D4
 func TestAnAgentThatAnAgentStartsDoesNotTakeItsIdentity(t *testing.T) {
 	t.Parallel()
 	w := newTestCoordinator(t)
@@ -214,7 +206,6 @@ func TestAnAgentThatAnAgentStartsDoesNotTakeItsIdentity(t *testing.T) {
 	w.onlyHas("api", "api-2")
 }
 
-// Claims: A6, C3
 func TestAKilledSessionIsOfflineLeavesNothingBehindAndIsFollowedByTheSameAgent(t *testing.T) {
 	t.Parallel()
 	w := newTestCoordinator(t)
@@ -240,8 +231,6 @@ func TestAKilledSessionIsOfflineLeavesNothingBehindAndIsFollowedByTheSameAgent(t
 
 // Only the session process dies here: Claude Code lives on, and nobody says goodbye. It does
 // not start another by itself; its person can.
-//
-// Claims: A5, R6
 func TestAKilledSessionProcessIsSoonOfflineAndItsSessionGoesOn(t *testing.T) {
 	t.Parallel()
 	w := newTestCoordinator(t)
@@ -271,7 +260,6 @@ func TestAKilledSessionProcessIsSoonOfflineAndItsSessionGoesOn(t *testing.T) {
 	w.onlyHas("api", "web")
 }
 
-// Claims: R7, AC7
 func TestAC7OffIsSeenAtTheNextStepAndOnlyThePersonSwitchesItOn(t *testing.T) {
 	t.Parallel()
 	w := newTestCoordinator(t)
@@ -311,7 +299,6 @@ func TestAC7OffIsSeenAtTheNextStepAndOnlyThePersonSwitchesItOn(t *testing.T) {
 	}
 }
 
-// Claims: R4, AC3, AC4
 func TestAC3AndAC4AnAgentThatAsksItsPersonIsPausedUntilThePersonAnswers(t *testing.T) {
 	t.Parallel()
 	w := newTestCoordinator(t)
@@ -352,8 +339,6 @@ func TestAC3AndAC4AnAgentThatAsksItsPersonIsPausedUntilThePersonAnswers(t *testi
 
 // The plugin lets its own tools run without a question; what the person has said
 // about them goes before that.
-//
-// Claims: R3
 func TestARuleOfThePersonsGoesBeforeThePlugins(t *testing.T) {
 	t.Parallel()
 	w := newTestCoordinator(t)
@@ -381,7 +366,6 @@ func TestARuleOfThePersonsGoesBeforeThePlugins(t *testing.T) {
 	}
 }
 
-// Claims: C11
 func TestManySessionsAtOnceAreAllServed(t *testing.T) {
 	t.Parallel()
 	w := newTestCoordinator(t)

@@ -8,8 +8,6 @@ import (
 )
 
 // Claude Code escapes what a monitor prints. A tool's result it shows as it is.
-//
-// Claims: AC1
 func TestMailWithMarkupReachesTheModelAsItWasWritten(t *testing.T) {
 	t.Parallel()
 	w := newTestCoordinator(t)

@@ -33,8 +33,6 @@ func releases(t *testing.T) string {
 
 // Somebody who has Claude Code and Redis, and no c3po: three commands in two
 // terminals, one question about the plugin, one prompt.
-//
-// Claims: U1, U2, R1
 func TestFromNoBinaryTwoSessionsHaveSpokenAfterThreeCommandsAndOnePrompt(t *testing.T) {
 	t.Parallel()
 	page := releases(t)

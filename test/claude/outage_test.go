@@ -31,8 +31,6 @@ func (w *testCoordinator) keepSending(from, to c3po.AgentID, text string) <-chan
 // The coordinator is killed in the middle of a turn, is away for a while, and
 // comes back; the session is the same all the time. With C3PO_TORTURE=1 it is
 // away for a minute.
-//
-// Claims: AC6, R6, I2, D5
 func TestAC6TheCoordinatorDiesAndComesBack(t *testing.T) {
 	t.Parallel()
 	w := newTestCoordinator(t)
@@ -108,8 +106,6 @@ func TestAC6TheCoordinatorDiesAndComesBack(t *testing.T) {
 }
 
 // It times, so it runs alone.
-//
-// Claims: D2, R6, AC6
 func TestWithoutACoordinatorTheSessionIsUnaffectedAndThePersonHearsItOnce(t *testing.T) {
 	w := newTestCoordinator(t)
 	h := w.host("pi")
@@ -176,8 +172,6 @@ func delay(with, without func() time.Duration) time.Duration {
 // The connection stands and nothing comes over it any more, which nobody can tell
 // from a slow coordinator at first. A run that answers mail gives it two seconds at
 // its end, any other none. It times, so it runs alone.
-//
-// Claims: R6
 func TestACoordinatorThatFreezesDuringATurnDelaysItLittle(t *testing.T) {
 	w := newTestCoordinator(t)
 	h := w.host("pi")

@@ -30,8 +30,6 @@ func saying(text string, do step) step {
 // The picture of the README is this: two sessions in two folders, one prompt, and the
 // other agent wakes, looks into its own project and answers. make recording puts it
 // where the README shows it; without C3PO_RECORDING it is drawn, judged and thrown away.
-//
-// Claims: U1, R1
 func TestTheRecordingShowsTwoSessionsThatSpeak(t *testing.T) {
 	t.Parallel()
 	w := newTestCoordinator(t)

@@ -12,8 +12,6 @@ import (
 
 // The model cannot be asked for 20 s. Turns fail 0, 5 and 20 s after the mail has come,
 // each after two requests; the next is a minute later at the most.
-//
-// Claims: C13
 func TestMailIsAnsweredAfterAnOutageOfTheModel(t *testing.T) {
 	t.Parallel()
 	w := newTestCoordinator(t)

@@ -43,7 +43,6 @@ func obedient(r request) step {
 	return say("the skill does not know %q", match[1])
 }
 
-// Claims: D3, R7, AC7
 func TestThePersonsWordsAfterCoordinateDoWhatTheySay(t *testing.T) {
 	t.Parallel()
 	w := newTestCoordinator(t)

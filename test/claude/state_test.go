@@ -28,8 +28,6 @@ func (w *testCoordinator) reached(what string, want c3po.Reachability) {
 
 // What a sender is told follows what the real session does: each state is shown,
 // and ends with what ends it.
-//
-// Claims: C13
 func TestSendersAreToldWhatTheSessionReallyDoes(t *testing.T) {
 	t.Parallel()
 	w := newTestCoordinator(t)
@@ -83,8 +81,6 @@ func TestSendersAreToldWhatTheSessionReallyDoes(t *testing.T) {
 }
 
 // The model cannot be asked when mail wakes the session, and can be soon after.
-//
-// Claims: C13
 func TestMailIsAnsweredThoughTheTurnItStartedFailed(t *testing.T) {
 	t.Parallel()
 	w := newTestCoordinator(t)
@@ -109,7 +105,6 @@ func TestMailIsAnsweredThoughTheTurnItStartedFailed(t *testing.T) {
 	}
 }
 
-// Claims: C13
 func TestOurToolsOpenNoDialogInPlanMode(t *testing.T) {
 	t.Parallel()
 	w := newTestCoordinator(t)
@@ -134,8 +129,6 @@ func TestOurToolsOpenNoDialogInPlanMode(t *testing.T) {
 
 // The person is in the session that asks them: they see that they are asked, and
 // answer there.
-//
-// Claims: R4, AC4
 func TestAPersonAnswersAnEscalationInTheSessionItself(t *testing.T) {
 	t.Parallel()
 	w := newTestCoordinator(t)

@@ -42,8 +42,6 @@ func (w *testCoordinator) awaitOnline(id c3po.AgentID) {
 
 // A person has one agent ask another, which is idle in a terminal on another
 // host. Nothing is left over, and asking took one call.
-//
-// Claims: R1, R5, U2, U4, AC1, D5
 func TestAC1Demo1APersonsAgentAsksAnIdleAgentOnAnotherHost(t *testing.T) {
 	t.Parallel()
 	w := newTestCoordinator(t)
@@ -70,8 +68,6 @@ func TestAC1Demo1APersonsAgentAsksAnIdleAgentOnAnotherHost(t *testing.T) {
 // The story of the design, on two hosts with a wire between them and nothing else
 // in common: one has a coordinator, the other has joined it by its one command.
 // The person speaks to one agent only; the other is idle in its terminal.
-//
-// Claims: R2, R5, U4, D5, I3
 func TestDemo2TwoAgentsOnTwoHostsFindAFaultInThreeRounds(t *testing.T) {
 	t.Parallel()
 	claudeBinary(t)
@@ -124,7 +120,6 @@ func TestDemo2TwoAgentsOnTwoHostsFindAFaultInThreeRounds(t *testing.T) {
 	}
 }
 
-// Claims: AC1, C13
 func TestAnIdleSessionIsWokenWithinASecond(t *testing.T) {
 	t.Parallel()
 	w := newTestCoordinator(t)
@@ -167,7 +162,6 @@ func TestAnIdleSessionIsWokenWithinASecond(t *testing.T) {
 	t.Logf("all: %v", took)
 }
 
-// Claims: C13
 func TestASessionThatWasLeftIdleIsStillWoken(t *testing.T) {
 	t.Parallel()
 	w := newTestCoordinator(t)

@@ -17,7 +17,6 @@ import (
 // anonymous: internal/runner/streamfmt/testdata is filled with it.
 const recordTo = "C3PO_RECORD"
 
-// Claims: E8
 func TestTheFormatterKnowsEveryRecordOfTheRealStream(t *testing.T) {
 	t.Parallel()
 	w := newTestCoordinator(t)

@@ -9,8 +9,6 @@ import (
 
 // A subagent has no id of its own. What it sends and answers is its parent's, and
 // says through whom it came.
-//
-// Claims: D4, C7
 func TestWhatASubagentSendsAndAnswersIsItsParentsAndSaysSo(t *testing.T) {
 	t.Parallel()
 	w := newTestCoordinator(t)

@@ -41,8 +41,6 @@ func (a *agent) script(prompt string, more ...string) scriptedRun {
 
 // A script's claude -p must not change because somebody wrote to its agent. The
 // model here answers mail as soon as it hears of some.
-//
-// Claims: D1
 func TestMailDoesNotChangeAScriptsRunOfClaude(t *testing.T) {
 	t.Parallel()
 	for name, flags := range map[string][]string{"plain": nil, "one turn": {"--max-turns", "1"}, "with a tool": {"--allowedTools", "Bash"}} {
@@ -89,7 +87,6 @@ func TestMailDoesNotChangeAScriptsRunOfClaude(t *testing.T) {
 	}
 }
 
-// Claims: D1
 func TestARunnerThatAsksForItHasMailAnsweredWithoutAPerson(t *testing.T) {
 	t.Parallel()
 	w := newTestCoordinator(t)
@@ -108,7 +105,6 @@ func TestARunnerThatAsksForItHasMailAnsweredWithoutAPerson(t *testing.T) {
 	}
 }
 
-// Claims: D2
 func TestTheEndOfASessionShowsNoErrorOfOurs(t *testing.T) {
 	t.Parallel()
 	w := newTestCoordinator(t)

@@ -14,7 +14,6 @@ import (
 // print.
 var toPrint = regexp.MustCompile(`print < <c3po:(\S+)`)
 
-// Claims: B7
 func TestClaudeCodeWithoutAnythingOfOursIsTypedIntoAndAnswersInPrint(t *testing.T) {
 	t.Parallel()
 	w := newTestCoordinator(t)

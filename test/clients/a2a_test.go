@@ -141,7 +141,6 @@ func (f *foreignAgent) kill() {
 	_ = f.cmd.Wait()
 }
 
-// Claims: I5
 func TestClaudeCodeAsksAnAgentOfAnotherSystemAndHearsThatItDied(t *testing.T) {
 	t.Parallel()
 	f := newForeignAgent(t)

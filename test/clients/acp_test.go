@@ -27,8 +27,6 @@ var remembering = llm.Following(
 
 // Only Copilot CLI has c3po installed: to the others the protocol brings the tools along.
 // Gemini CLI finds the conversation that it has written only sometimes, so here it has one.
-//
-// Claims: C10
 func TestAnAgentThatSpeaksACPGoesOnWithItsConversationAndAnswersItsMail(t *testing.T) {
 	t.Parallel()
 	for _, client := range []string{"copilot", "gemini", "kimi", "opencode"} {
@@ -79,8 +77,6 @@ const usedUp = `{"error": {"code": 429, "message": "You exceeded your current qu
   "@type": "type.googleapis.com/google.rpc.QuotaFailure", "violations": [{"quotaId": "GenerateRequestsPerDayPerProjectPerModel"}]}]}}`
 
 // Gemini CLI has no hook for it, but by the protocol its turn fails with its words.
-//
-// Claims: C10
 func TestAnAgentWhoseTurnByACPFailsForItsQuotaIsOutOfQuota(t *testing.T) {
 	t.Parallel()
 	c := clientrig.Start(t)

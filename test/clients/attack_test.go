@@ -16,8 +16,6 @@ import (
 
 // The same attack as from within Claude Code. Codex starts its shell beside the
 // session process and not below it, and asks nobody before it runs a command.
-//
-// Claims: A6, R3
 func TestACodexThatTriesEverythingIsNobodyButItself(t *testing.T) {
 	t.Parallel()
 	var (

@@ -134,8 +134,6 @@ var allClosed = []closedClient{closedCodex, closedOpenCode, closedGemini, closed
 
 // One closed session of each client goes through it all: to close one takes longer than most
 // of what is tried with it.
-//
-// Claims: A6
 func TestMailResumesAClosedSessionOnceAndThePersonGetsItBack(t *testing.T) {
 	t.Parallel()
 	for _, c := range allClosed {

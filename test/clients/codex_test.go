@@ -9,13 +9,11 @@ import (
 	"github.com/c3po-dev/c3po/internal/testkit/faultrig"
 )
 
-// Claims: C10
 func TestCodexAnswersUrgentMailInTheMiddleOfATurn(t *testing.T) {
 	t.Parallel()
 	toldInTheMiddle(t, "codex", "c3po/SKILL.md")
 }
 
-// Claims: C10
 func TestCodexAnswersMailAtTheEndOfATurn(t *testing.T) {
 	t.Parallel()
 	if r := answersAtTheEnd(t, "codex", atOnce); !strings.Contains(r.Model.Read(), "<hook_prompt") {
@@ -23,7 +21,6 @@ func TestCodexAnswersMailAtTheEndOfATurn(t *testing.T) {
 	}
 }
 
-// Claims: C10, C13
 func TestCodexAnswersMailThatComesWhileItIsIdle(t *testing.T) {
 	t.Parallel()
 	r := newTestAgent(t, "codex", answering)
@@ -34,7 +31,6 @@ func TestCodexAnswersMailThatComesWhileItIsIdle(t *testing.T) {
 	}
 }
 
-// Claims: C10
 func TestCodexTrustsTheHooksThatWereInstalled(t *testing.T) {
 	t.Parallel()
 	r := newTestAgent(t, "codex", done)
@@ -50,7 +46,6 @@ func TestCodexTrustsTheHooksThatWereInstalled(t *testing.T) {
 	}
 }
 
-// Claims: C10
 func TestUninstallingLeavesTheFilesOfCodexAsTheyWere(t *testing.T) {
 	t.Parallel()
 	a := leavesAsTheyWere(t, "codex", ".codex/config.toml", func(a *clientrig.Agent) {
@@ -62,7 +57,6 @@ func TestUninstallingLeavesTheFilesOfCodexAsTheyWere(t *testing.T) {
 	}
 }
 
-// Claims: C10
 func TestWithoutACoordinatorCodexWorksAsIfC3POWereNotThere(t *testing.T) {
 	t.Parallel()
 	a := alone(t, "codex", done)

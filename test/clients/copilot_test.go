@@ -22,19 +22,16 @@ func copilotWaits(then llm.Script) llm.Script {
 	}
 }
 
-// Claims: C10
 func TestCopilotAnswersUrgentMailInTheMiddleOfATurn(t *testing.T) {
 	t.Parallel()
 	toldInTheMiddle(t, "copilot", "Ask another coding agent, answer one")
 }
 
-// Claims: C10
 func TestCopilotAnswersMailAtTheEndOfATurn(t *testing.T) {
 	t.Parallel()
 	answersAtTheEnd(t, "copilot", copilotWaits)
 }
 
-// Claims: C10, C13
 func TestCopilotAnswersMailThatComesWhileItIsIdleAndWaitsInTheBackground(t *testing.T) {
 	t.Parallel()
 	r := newTestAgent(t, "copilot", copilotWaits(answering))
@@ -43,7 +40,6 @@ func TestCopilotAnswersMailThatComesWhileItIsIdleAndWaitsInTheBackground(t *test
 	r.wakes(5 * time.Second)
 }
 
-// Claims: C10
 func TestUninstallingLeavesTheFilesOfCopilotAsTheyWere(t *testing.T) {
 	t.Parallel()
 	a := leavesAsTheyWere(t, "copilot", ".copilot/mcp-config.json", func(a *clientrig.Agent) {
@@ -54,7 +50,6 @@ func TestUninstallingLeavesTheFilesOfCopilotAsTheyWere(t *testing.T) {
 	}
 }
 
-// Claims: C10
 func TestWithoutACoordinatorCopilotWorksAsIfC3POWereNotThere(t *testing.T) {
 	t.Parallel()
 	worksAlone(t, "copilot")

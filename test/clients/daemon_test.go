@@ -14,8 +14,6 @@ import (
 )
 
 // With the daemon that Codex starts by itself, which serves all terminals.
-//
-// Claims: C10
 func TestTwoTerminalsOnOneCodexDaemonAreTwoAgents(t *testing.T) {
 	t.Parallel()
 	r := newTestAgent(t, "codex", func(q llm.Request) llm.Step {

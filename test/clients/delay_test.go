@@ -15,8 +15,6 @@ import (
 
 // What the end of a turn waits for, measured by itself: a turn of a client takes
 // longer or shorter by more than that from one time to the next.
-//
-// Claims: C10
 func TestWithoutACoordinatorTheEndOfATurnWaitsHardlyAnyLonger(t *testing.T) {
 	dir, err := os.MkdirTemp("", "c3d") // short, for the socket in it
 	if err != nil {

@@ -8,19 +8,16 @@ import (
 	"github.com/c3po-dev/c3po/internal/testkit/clientrig"
 )
 
-// Claims: C10
 func TestGeminiAnswersUrgentMailInTheMiddleOfATurn(t *testing.T) {
 	t.Parallel()
 	toldInTheMiddle(t, "gemini", "c3po/SKILL.md")
 }
 
-// Claims: C10
 func TestGeminiAnswersMailAtTheEndOfATurn(t *testing.T) {
 	t.Parallel()
 	answersAtTheEnd(t, "gemini", atOnce)
 }
 
-// Claims: C10, C13
 func TestGeminiThatStaysReachableAnswersMailThatComesWhileItIsIdle(t *testing.T) {
 	t.Parallel()
 	r := newTestAgent(t, "gemini", answering, "--stay-reachable")
@@ -29,7 +26,6 @@ func TestGeminiThatStaysReachableAnswersMailThatComesWhileItIsIdle(t *testing.T)
 	r.wakes(5 * time.Second)
 }
 
-// Claims: C10
 func TestUninstallingLeavesTheFilesOfGeminiAsTheyWere(t *testing.T) {
 	t.Parallel()
 	leavesAsTheyWere(t, "gemini", ".gemini/settings.json", func(a *clientrig.Agent) {
@@ -37,7 +33,6 @@ func TestUninstallingLeavesTheFilesOfGeminiAsTheyWere(t *testing.T) {
 	}, `"other"`, "// mine")
 }
 
-// Claims: C10
 func TestWithoutACoordinatorGeminiWorksAsIfC3POWereNotThere(t *testing.T) {
 	t.Parallel()
 	worksAlone(t, "gemini")

@@ -41,13 +41,11 @@ func kimiWaits(then llm.Script) llm.Script {
 	}
 }
 
-// Claims: C10
 func TestKimiAnswersMailAtTheEndOfATurn(t *testing.T) {
 	t.Parallel()
 	answersAtTheEnd(t, "kimi", kimiWaits).greeted("Ask another coding agent, answer one")
 }
 
-// Claims: C10, C13
 func TestKimiThatWaitsInTheBackgroundAnswersMailInTheMiddleOfATurnAndWhileItIsIdle(t *testing.T) {
 	t.Parallel()
 	receipts := make(chan c3po.Receipt, 1)
@@ -84,7 +82,6 @@ func TestKimiThatWaitsInTheBackgroundAnswersMailInTheMiddleOfATurnAndWhileItIsId
 	r.cost()
 }
 
-// Claims: C10
 func TestUninstallingLeavesTheFilesOfKimiAsTheyWere(t *testing.T) {
 	t.Parallel()
 	const config, servers = ".kimi-code/config.toml", ".kimi-code/mcp.json"
@@ -107,7 +104,6 @@ func TestUninstallingLeavesTheFilesOfKimiAsTheyWere(t *testing.T) {
 	a.Must("kimi", "doctor", "config")
 }
 
-// Claims: C10
 func TestWithoutACoordinatorKimiWorksAsIfC3POWereNotThere(t *testing.T) {
 	t.Parallel()
 	worksAlone(t, "kimi")

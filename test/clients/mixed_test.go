@@ -35,8 +35,6 @@ func asking(whom string) llm.Script {
 
 // The models know only what they are shown: an answer that arrives has come the
 // whole way.
-//
-// Claims: C10, C13
 func TestClaudeCodeAsksCodexWhoAsksOpenCode(t *testing.T) {
 	t.Parallel()
 	c := clientrig.Start(t)

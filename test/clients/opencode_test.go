@@ -45,7 +45,6 @@ func opencodeAtWork(r *testAgent, urgently, atEnd, thinking chan<- c3po.Receipt)
 
 var opencodeStep = llm.Call("bash", map[string]any{"command": "true", "description": "a step"})
 
-// Claims: C10, C13
 func TestOpenCodeAnswersMail(t *testing.T) {
 	t.Parallel()
 	urgently, atEnd, thinking := make(chan c3po.Receipt, 2), make(chan c3po.Receipt, 1), make(chan c3po.Receipt, 1)
@@ -104,7 +103,6 @@ func TestOpenCodeAnswersMail(t *testing.T) {
 	r.greeted("Use when a line begins with")
 }
 
-// Claims: C10
 func TestUninstallingLeavesTheFilesOfOpenCodeAsTheyWere(t *testing.T) {
 	t.Parallel()
 	a := leavesAsTheyWere(t, "opencode", ".config/opencode/opencode.jsonc", func(a *clientrig.Agent) {
@@ -135,7 +133,6 @@ func compile(a *clientrig.Agent, plugin, folder string) {
 	a.Must(filepath.Join(modules, ".bin", "tsc"), "-p", filepath.Join(a.Home(), "check"))
 }
 
-// Claims: C10
 func TestWithoutACoordinatorOpenCodeWorksAsIfC3POWereNotThere(t *testing.T) {
 	t.Parallel()
 	var last time.Time

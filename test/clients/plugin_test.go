@@ -14,7 +14,6 @@ import (
 // A hosted prompt is one that the plugin of OpenCode has made.
 type hostedPrompt struct{ Session, Agent, Model, Text string }
 
-// Claims: C10
 func TestANoticeThatStartsNoTurnOfOpenCodeIsSentAgain(t *testing.T) {
 	t.Parallel()
 	a := alone(t, "opencode", done)

@@ -112,8 +112,6 @@ func holding(limit *limitedModel) llm.Script {
 
 // Claude Code holds a queue's ticket when its quota runs out: OpenCode answers it. What was
 // written to Claude Code itself wakes it when its quota is back, and nothing before.
-//
-// Claims: C13
 func TestAQueueMovesOnAndDirectMailWaitsWhenClaudeCodeIsOutOfQuota(t *testing.T) {
 	t.Parallel()
 	c := clientrig.Start(t)
@@ -177,8 +175,6 @@ func TestAQueueMovesOnAndDirectMailWaitsWhenClaudeCodeIsOutOfQuota(t *testing.T)
 
 // Each says in its own way that its model is refused to it. What it says is what senders
 // see, until its model answers.
-//
-// Claims: C13
 func TestARefusalThatAClientTellsOfMakesItOutOfQuota(t *testing.T) {
 	t.Parallel()
 	waits := func(time.Time) llm.RateLimit {

@@ -44,8 +44,6 @@ func namesIt(t *testing.T, r *testAgent, question c3po.Receipt, since time.Time,
 
 // A question of its own tool, and one of its own process: each stands still until the test
 // lets it go on.
-//
-// Claims: C13
 func TestAQuestionIsStalledWhileItsReaderStandsStill(t *testing.T) {
 	t.Parallel()
 	c := clientrig.Start(t)

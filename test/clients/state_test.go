@@ -17,8 +17,6 @@ import (
 
 // What a sender is told of a session follows what it really does, as far as its
 // client gives evidence of it: the rows of the table in docs/guides/clients.md.
-//
-// Claims: C13
 func TestSendersAreToldWhatEachClientReallyDoes(t *testing.T) {
 	t.Parallel()
 	for name, idle := range map[string]c3po.Reachability{

@@ -17,8 +17,6 @@ var ownTimings = regexp.MustCompile(`(?m)^\[STARTUP\] .*\n?`)
 
 // A script's run must not change because somebody wrote to its agent. The model
 // answers mail as soon as it hears of some.
-//
-// Claims: D1
 func TestMailDoesNotChangeAScriptsRun(t *testing.T) {
 	t.Parallel()
 	for _, run := range []struct {

@@ -12,7 +12,6 @@ import (
 	"github.com/c3po-dev/c3po/test/conformance"
 )
 
-// Claims: A14
 func TestACoordinatorConforms(t *testing.T) {
 	t.Parallel()
 	if os.Getenv(conformance.Folder) == "" {

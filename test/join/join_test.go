@@ -80,7 +80,6 @@ func impostor(ctx context.Context, address, folder string) error {
 	return nil
 }
 
-// Claims: U1, AC5, I3, I4
 func TestAHostJoinsAcrossTheNetworkFromNoProgramAtAll(t *testing.T) {
 	if why := missing(); why != "" {
 		if os.Getenv("CI") == "true" {

@@ -23,7 +23,6 @@ import (
 // patience is how long a command of a page may take here.
 const patience = 2 * time.Minute
 
-// Claims: U1, R1, AC1
 func TestTheQuickStartOnOneMachine(t *testing.T) {
 	t.Parallel()
 	needs(t, "ip", "redis-server", "bash")
@@ -32,7 +31,6 @@ func TestTheQuickStartOnOneMachine(t *testing.T) {
 	follow(t, "quickstart.md", map[string]*host{"": machine, "api": machine, "web": machine})
 }
 
-// Claims: U1, AC5, I3
 func TestTheQuickStartWithANASAndTwoHosts(t *testing.T) {
 	t.Parallel()
 	needs(t, "ip", "redis-server", "bash", "curl")
@@ -53,8 +51,6 @@ func TestTheQuickStartWithANASAndTwoHosts(t *testing.T) {
 }
 
 // The runtime and the images are there when test/deploy asks for it.
-//
-// Claims: I1
 func TestTheQuickStartWithContainers(t *testing.T) {
 	program, port := os.Getenv("C3PO_QUICKSTART_PROGRAM"), os.Getenv("C3PO_PORT")
 	if program == "" || port == "" {

@@ -29,8 +29,6 @@ const goal = time.Minute
 // The README alone, on a Debian that has only what it asks for. test/package makes
 // that, and runs this in a network where github.com is this process: what a release
 // would hold is served from a folder. What apt would fetch is there already.
-//
-// Claims: U1, AC5
 func TestTheReadmeOnABareDebian(t *testing.T) {
 	root, release := os.Getenv("C3PO_QUICKSTART_ROOT"), os.Getenv("C3PO_QUICKSTART_RELEASE")
 	if root == "" || release == "" {

@@ -25,8 +25,6 @@ cp evil git; cp evil sh; cp evil true; echo evil > Makefile`
 
 // Everything that an agent might leave to be run is there, and the host does what
 // its file says after each run: pushes, looks for work, tidies up.
-//
-// Claims: E9
 func TestNothingThatAContainerLeavesRunsOnTheHost(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
@@ -59,7 +57,6 @@ func TestNothingThatAContainerLeavesRunsOnTheHost(t *testing.T) {
 	}
 }
 
-// Claims: E9
 func TestWhatOneAgentPlantsInItsHomeIsReadByNoOther(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
@@ -76,7 +73,6 @@ func TestWhatOneAgentPlantsInItsHomeIsReadByNoOther(t *testing.T) {
 	}
 }
 
-// Claims: E9
 func TestAContainerReachesTheCoordinatorAndNothingElseOfThisHost(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
@@ -99,7 +95,6 @@ cat /sys/fs/cgroup/memory/memory.limit_in_bytes /sys/fs/cgroup/memory.max 2>/dev
 	}
 }
 
-// Claims: E9
 func TestAContainerCannotHaveAnotherAgentsSessionEnded(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)

@@ -22,8 +22,6 @@ fi
 
 // The table of what is done before a launch: plugins are updated, and that it
 // fails does not matter; credentials are checked, and that it fails does.
-//
-// Claims: E5
 func TestTheChecksBeforeALaunchAreThoseOfItsMode(t *testing.T) {
 	stage(t, "checks")
 	h := newHostOf(t)

@@ -29,7 +29,6 @@ func withClaude(name, workspace string, m *llm.Model, more string) string {
 `, name, workspace, more, m.URL, key)
 }
 
-// Claims: E1, E8
 func TestAPromptIsAnsweredFromAContainer(t *testing.T) {
 	t.Parallel()
 	stage(t, "agents")
@@ -58,7 +57,6 @@ func TestAPromptIsAnsweredFromAContainer(t *testing.T) {
 	}
 }
 
-// Claims: E9
 func TestMailStartsClaudeCodeWhichAnswersItInOrderAndEnds(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
@@ -151,7 +149,6 @@ func traceOf(t *testing.T, h *host, id c3po.MessageID) c3po.Trace {
 	return trace
 }
 
-// Claims: E7
 func TestASignalDuringAModelsCallLetsTheSessionEndInOrder(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)

@@ -16,7 +16,6 @@ import (
 
 var clockBlock = regexp.MustCompile("(?s)```yaml\n(clock:.*?)```")
 
-// Claims: E2, E5, E9
 func TestTheExampleOfTheDocumentWorks(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
@@ -56,7 +55,6 @@ func TestTheExampleOfTheDocumentWorks(t *testing.T) {
 	}
 }
 
-// Claims: E9
 func TestTheExampleOfATriggeredContainerWorks(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)

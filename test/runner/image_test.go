@@ -5,7 +5,6 @@ import (
 	"testing"
 )
 
-// Claims: E6
 func TestTheImageIsBuiltWhenWhatItIsMadeOfHasChangedAndOnlyThen(t *testing.T) {
 	stage(t, "image")
 	h := bareHost(t)

@@ -17,8 +17,6 @@ import (
 
 // Every message is dealt with although runner, container and coordinator are
 // killed again and again; and none is acked that was not dealt with.
-//
-// Claims: E9, R1
 func TestKillsOfRunnerContainerAndCoordinatorLoseNoMail(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
@@ -33,7 +31,6 @@ func TestKillsOfRunnerContainerAndCoordinatorLoseNoMail(t *testing.T) {
 	}
 }
 
-// Claims: E9, R1
 func TestKillsAroundTheRealClaudeCodeLoseNoMail(t *testing.T) {
 	cycles := faultrig.Size(0, 20)
 	if cycles == 0 {

@@ -20,8 +20,6 @@ import (
 // What is secret is looked for wherever others look: what the runtime tells of
 // the container, the arguments of all processes, the logs, and all that the
 // runtime has stored, the layers of images included.
-//
-// Claims: E3, E7
 func TestNothingSecretShowsInInspectArgumentsLogsOrLayers(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)

@@ -25,7 +25,6 @@ func scripted(name, workspace, script, more string) string {
 	return fmt.Sprintf("%s:\n  workspace: %s\n  client: shell\n  image: %s\n%s  prompt: |\n%s\n", name, workspace, plain, more, indent(script))
 }
 
-// Claims: E1, E7
 func TestTheExitCodeIsThatOfTheProgramInTheContainer(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
@@ -42,7 +41,6 @@ func TestTheExitCodeIsThatOfTheProgramInTheContainer(t *testing.T) {
 	}
 }
 
-// Claims: E9
 func TestMailStartsTheContainerWhichAnswersAndEnds(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
@@ -63,7 +61,6 @@ func TestMailStartsTheContainerWhichAnswersAndEnds(t *testing.T) {
 	}
 }
 
-// Claims: E7
 func TestOrphansOfARunnerThatWasKilledAreEndedAtTheNextStart(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
@@ -100,7 +97,6 @@ func TestOrphansOfARunnerThatWasKilledAreEndedAtTheNextStart(t *testing.T) {
 	}
 }
 
-// Claims: E9
 func TestTheLoopKeepsToWhatItsFileSays(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
@@ -162,7 +158,6 @@ func TestTheLoopKeepsToWhatItsFileSays(t *testing.T) {
 	}
 }
 
-// Claims: E9
 func TestARunThatDealsWithNothingIsNotRepeatedAtOnce(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
@@ -187,7 +182,6 @@ func TestARunThatDealsWithNothingIsNotRepeatedAtOnce(t *testing.T) {
 	}
 }
 
-// Claims: E9
 func TestAnAgentHasTheHostOfItsRunnersTokenInItsId(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
@@ -216,7 +210,6 @@ func TestAnAgentHasTheHostOfItsRunnersTokenInItsId(t *testing.T) {
 	}
 }
 
-// Claims: E9
 func TestAnAgentWithMemoryIsShownItsConversationAndItsNotes(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)

@@ -23,7 +23,6 @@ func crowdedAgent(i int) c3po.AgentID {
 	return c3po.AgentID(fmt.Sprintf("build-box-%d/api-%d", i%100, i))
 }
 
-// Claims: A4
 func TestACrowdOfAgentsCostsASenderNothing(t *testing.T) {
 	spaces, each := faultrig.Size(20, 1_000), faultrig.Size(100, 1_000)
 	t.Run(fmt.Sprintf("%d agents", spaces*each), func(t *testing.T) { manyAgents(t, spaces, each) })

@@ -15,7 +15,6 @@ import (
 // dead. What a failover takes is this, and little more.
 const silence = 5 * time.Second
 
-// Claims: C11
 func TestAShardThatLosesItsPrimaryTakesWritesAgain(t *testing.T) {
 	s := newSite(t, silence)
 	all := s.startAll(t, 10*time.Millisecond)
@@ -64,7 +63,6 @@ func TestAShardThatLosesItsPrimaryTakesWritesAgain(t *testing.T) {
 	}.Record(t)
 }
 
-// Claims: C11
 func TestAFailoverThatForgetsAcknowledgedWritesRaisesTheAlarm(t *testing.T) {
 	s := newSite(t, silence)
 	t.Run("and writers go on at once", func(t *testing.T) { s.forgetfulFailover(t, s.spaces()[0], true) })

@@ -15,7 +15,6 @@ import (
 	"github.com/c3po-dev/c3po/internal/testkit/faultrig"
 )
 
-// Claims: C11
 func TestAMessageCostsTheSameAtOneTwoAndThreeCoordinators(t *testing.T) {
 	rounds, each := faultrig.Size(3, 5), faultrig.Size(200, 2_000)
 	s := newSite(t, calm)

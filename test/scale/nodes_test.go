@@ -55,7 +55,6 @@ func conclude(t *testing.T, all []*traffic, slowest, most time.Duration, v fault
 	v.Record(t)
 }
 
-// Claims: C11, B8
 func TestACoordinatorThatIsCutOffIsLeftOutAndComesBack(t *testing.T) {
 	cuts, each := faultrig.Size(1, 10), int64(faultrig.Size(50, 1_000))
 	s := newSite(t, calm)
@@ -81,7 +80,6 @@ func TestACoordinatorThatIsCutOffIsLeftOutAndComesBack(t *testing.T) {
 	conclude(t, all, slowest, 5*time.Second, faultrig.Verdict{Row: "S4", Faults: fmt.Sprintf("%d coordinators cut off", cuts)})
 }
 
-// Claims: C11, B8
 func TestARollingRestartOverAClusterFailsNoSend(t *testing.T) {
 	rounds, each := faultrig.Size(1, 10), int64(faultrig.Size(30, 300))
 	s := newSite(t, calm)
@@ -103,7 +101,6 @@ func TestARollingRestartOverAClusterFailsNoSend(t *testing.T) {
 	conclude(t, all, slowest, 2*time.Second, faultrig.Verdict{Row: "S5", Faults: fmt.Sprintf("%d restarts of a coordinator", rounds*len(s.coordinators))})
 }
 
-// Claims: C11
 func TestASlotThatMovesUnderLoadLosesNothing(t *testing.T) {
 	moves, each := faultrig.Size(2, 40), int64(faultrig.Size(50, 500))
 	s := newSite(t, calm)

@@ -21,10 +21,8 @@ func comeAt(encrypted bool) int {
 	return 400
 }
 
-// Claims: A11, A14
 func TestACrowdWaitsInTheClear(t *testing.T) { crowdWaits(t, false, 24<<10) }
 
-// Claims: A11, A14
 func TestACrowdWaitsOverTLS(t *testing.T) { crowdWaits(t, true, 48<<10) }
 
 func crowdWaits(t *testing.T, encrypted bool, most int64) {

@@ -1,5 +1,5 @@
 // What a person does in the dashboard, in a real browser before a real
-// coordinator. Claims: R3, R4, AC2, AC3, AC4, AC7
+// coordinator.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { launch, limit, open, view, violations } from "./browser.mjs";

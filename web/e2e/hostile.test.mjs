@@ -1,5 +1,5 @@
 // What agents write is shown and never interpreted; and everybody can use the
-// page. Claims: R3, U3
+// page.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";

@@ -29,7 +29,6 @@ func hurried(l *hook.Letter) { l.Urgent = true }
 
 func from(id c3po.AgentID) func(*hook.Letter) { return func(l *hook.Letter) { l.From = id } }
 
-// Claims: D2
 func TestASessionIsGreetedInOneLine(t *testing.T) {
 	t.Parallel()
 	for want, in := range map[string]struct {
@@ -73,7 +72,6 @@ func TestAHostBeforeItsIdIsNotAnotherSession(t *testing.T) {
 	}
 }
 
-// Claims: D1
 func TestATurnGoesOnForUnreadMailThatExpectsAnAnswerOrIsOne(t *testing.T) {
 	t.Parallel()
 	for name, in := range map[string]struct {
@@ -106,7 +104,6 @@ func ids(mail []hook.Letter) []c3po.MessageID {
 	return all
 }
 
-// Claims: D1
 func TestAMessageKeepsATurnFromEndingOnceInTheLifeOfASession(t *testing.T) {
 	t.Parallel()
 	mail := []hook.Letter{letter(1)}
@@ -126,7 +123,6 @@ func TestAMessageKeepsATurnFromEndingOnceInTheLifeOfASession(t *testing.T) {
 	}
 }
 
-// Claims: D1
 func TestAChainEndsWhateverComes(t *testing.T) {
 	t.Parallel()
 	var memory hook.Memory
@@ -186,7 +182,6 @@ func TestAPromptCountsNewMailAndOldMailAtGrowingPausesFourTimes(t *testing.T) {
 	}
 }
 
-// Claims: C2
 func TestAPromptCountsPostsOfRoomsThatTheSessionDoesNotKnowOf(t *testing.T) {
 	t.Parallel()
 	var memory hook.Memory
@@ -219,7 +214,6 @@ func TestAPromptCountsPostsOfRoomsThatTheSessionDoesNotKnowOf(t *testing.T) {
 	}
 }
 
-// Claims: A12
 func TestUrgentMailIsToldOnceInTheMiddleOfATurn(t *testing.T) {
 	t.Parallel()
 	mail := []hook.Letter{letter(1), letter(2, hurried), letter(3, hurried)}
@@ -235,7 +229,6 @@ func TestUrgentMailIsToldOnceInTheMiddleOfATurn(t *testing.T) {
 	}
 }
 
-// Claims: C13
 func TestAnIdleSessionIsWokenOnceForAMessageAndNotForWhatItKnows(t *testing.T) {
 	t.Parallel()
 	d, memory := hook.Wake(hook.Memory{}, []hook.Letter{letter(1, fyi)}, noon)
@@ -268,8 +261,6 @@ func TestDecisionsLeaveTheMemoryTheyWereGivenAlone(t *testing.T) {
 }
 
 // Hook text is constant words, counts and ids, however long the list of senders.
-//
-// Claims: U5
 func TestWhatHooksSayIsOneShortLineOfOurOwnWords(t *testing.T) {
 	t.Parallel()
 	form := regexp.MustCompile(`^c3po: [A-Za-z0-9_,.;:/' -]+\.$`)

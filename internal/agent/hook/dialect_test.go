@@ -104,7 +104,6 @@ func TestEachClientsOwnEventsAreUnderstood(t *testing.T) {
 	}
 }
 
-// Claims: U5
 func TestCopilotIsAllowedOurToolsAndOurCommandAndNothingElse(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]bool{

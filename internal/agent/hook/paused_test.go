@@ -9,7 +9,6 @@ import (
 	"github.com/c3po-dev/c3po/internal/agent/hook"
 )
 
-// Claims: R4
 func TestWhoIsPausedHearsItsPersonAlone(t *testing.T) {
 	t.Parallel()
 	mail := []hook.Letter{

@@ -7,7 +7,6 @@ import (
 	"github.com/c3po-dev/c3po"
 )
 
-// Claims: B7
 func TestKeysTellWhatIsKnownOfALine(t *testing.T) {
 	t.Parallel()
 	for name, in := range map[string]struct {

@@ -25,7 +25,6 @@ func answersIn(output string, piece int) []answer {
 	return all
 }
 
-// Claims: B7
 func TestAnAnswerIsWhatStandsBetweenTheMarks(t *testing.T) {
 	t.Parallel()
 	open := "<<c3po:" + string(ticket)

@@ -7,7 +7,6 @@ import (
 	"github.com/c3po-dev/c3po"
 )
 
-// Claims: R3, R4
 func TestNothingIsTypedForOthersWhileTheAgentIsPaused(t *testing.T) {
 	t.Parallel()
 	w := newTestCoordinator(t)

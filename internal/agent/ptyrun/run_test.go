@@ -20,7 +20,6 @@ import (
 
 const noticeWords = "Run c3po inbox to read, c3po reply to answer."
 
-// Claims: B7
 func TestAShellIsToldOfMailAndWhatItPrintsBetweenMarksIsTheAnswer(t *testing.T) {
 	t.Parallel()
 	w := newTestCoordinator(t)
@@ -55,7 +54,6 @@ func TestAShellIsToldOfMailAndWhatItPrintsBetweenMarksIsTheAnswer(t *testing.T) 
 	}
 }
 
-// Claims: B7
 func TestNothingIsTypedIntoALineThatSomebodyTypes(t *testing.T) {
 	t.Parallel()
 	typists, tries := 10, 2
@@ -139,7 +137,6 @@ func typist(t *testing.T, w *testCoordinator, p *person, name string, tries int,
 	}
 }
 
-// Claims: B7
 func TestWhatAShellRunsIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	w := newTestCoordinator(t)
@@ -155,7 +152,6 @@ func TestWhatAShellRunsIsLeftAlone(t *testing.T) {
 	p.see(noticeWords)
 }
 
-// Claims: B7
 func TestInTmuxAShellIsToldOfMailAndHasItsSize(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("tmux"); err != nil {
@@ -198,7 +194,6 @@ func TestInTmuxAShellIsToldOfMailAndHasItsSize(t *testing.T) {
 	}
 }
 
-// Claims: B7
 func TestAProgramThatOnlyReadsAndPrintsGetsAMessageWhole(t *testing.T) {
 	t.Parallel()
 	w := newTestCoordinator(t)
@@ -230,7 +225,6 @@ func TestAProgramThatOnlyReadsAndPrintsGetsAMessageWhole(t *testing.T) {
 	}
 }
 
-// Claims: B7
 func TestCatGetsAMessageAsOneLine(t *testing.T) {
 	t.Parallel()
 	w := newTestCoordinator(t)
@@ -249,7 +243,6 @@ func TestCatGetsAMessageAsOneLine(t *testing.T) {
 	}
 }
 
-// Claims: B7
 func TestAFullScreenProgramIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	for _, program := range []struct{ name, quit string }{{"vim", ":q\r"}, {"less", "q"}} {
@@ -287,7 +280,6 @@ func TestAFullScreenProgramIsLeftAlone(t *testing.T) {
 	}
 }
 
-// Claims: B7
 func TestWhoAskedAProgramThatIsKilledLearnsThatItDied(t *testing.T) {
 	t.Parallel()
 	const bar = 5 * time.Second
@@ -334,7 +326,6 @@ func TestWhoAskedAProgramThatIsKilledLearnsThatItDied(t *testing.T) {
 	}
 }
 
-// Claims: B7
 func TestAProgramEndsAsItWouldWithoutUs(t *testing.T) {
 	t.Parallel()
 	notExecutable := filepath.Join(t.TempDir(), "text")
@@ -372,7 +363,6 @@ func TestAProgramEndsAsItWouldWithoutUs(t *testing.T) {
 	}
 }
 
-// Claims: B7
 func TestSignalsAndTheSizeOfTheWindowReachTheProgram(t *testing.T) {
 	t.Parallel()
 	p := sit(t, nowhere, faultrig.Binary(t), "run", "--as", "api", "--", "bash", "--norc", "--noprofile", "-c",
@@ -391,7 +381,6 @@ func TestSignalsAndTheSizeOfTheWindowReachTheProgram(t *testing.T) {
 	}
 }
 
-// Claims: B7, B8
 func TestWithoutACoordinatorTheProgramRunsAsIfWeWereNotThere(t *testing.T) {
 	t.Parallel()
 	cmd := exec.Command(faultrig.Binary(t), "run", "--as", "api", "--url", nowhere, "--prompt", "^$", "--", "cat")

@@ -6,7 +6,6 @@ import (
 	"unicode"
 )
 
-// Claims: B7
 func TestNothingButTextIsTyped(t *testing.T) {
 	t.Parallel()
 	const hostile = "a\x1b[201~\rrm -rf /\r\x03\x04\x1a\x00\x7f\u0085\u009b201~\u202e\tb\r\nc"
@@ -29,7 +28,6 @@ func TestNothingButTextIsTyped(t *testing.T) {
 	}
 }
 
-// Claims: B7
 func TestWhatIsTypedIsNeverAnAnswerWhenItIsSeenOnTheScreen(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{

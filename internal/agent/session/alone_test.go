@@ -16,7 +16,6 @@ import (
 	"github.com/c3po-dev/c3po/internal/testkit/faultrig"
 )
 
-// Claims: D1
 func TestNoHookSpeaksOfMailToASessionThatAScriptRuns(t *testing.T) {
 	t.Parallel()
 	c := coordinator(t)
@@ -46,8 +45,6 @@ func TestNoHookSpeaksOfMailToASessionThatAScriptRuns(t *testing.T) {
 
 // Nobody sits before it, and it ends with its turn: what a slow coordinator could not
 // say in time would wait for the next run.
-//
-// Claims: D1
 func TestARunThatAnswersMailHearsOfItAtItsEndAlsoFromASlowCoordinator(t *testing.T) {
 	t.Parallel()
 	target, err := url.Parse(coordinator(t).URL())
@@ -79,8 +76,6 @@ func TestARunThatAnswersMailHearsOfItAtItsEndAlsoFromASlowCoordinator(t *testing
 
 // Whether a greeting comes in time depends on the machine, and the output of a script
 // must not.
-//
-// Claims: D1
 func TestARunThatPrintsWhatHooksSayIsGreetedOnlyOnceAPersonIsThere(t *testing.T) {
 	t.Parallel()
 	r := startAs(t, coordinator(t).URL(), "box:1:1", func(cfg *session.Config) { cfg.Dialect = hook.Kimi })

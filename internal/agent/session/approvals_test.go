@@ -198,7 +198,6 @@ func TestSwitchingApprovalsOffWithdrawsWhatIsAsked(t *testing.T) {
 	}
 }
 
-// Claims: R1
 func TestApprovalsSurviveACoordinatorThatIsKilled(t *testing.T) {
 	t.Parallel()
 	c := coordinator(t)

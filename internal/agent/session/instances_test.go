@@ -15,7 +15,6 @@ import (
 	"github.com/c3po-dev/c3po/internal/testkit/redistest"
 )
 
-// Claims: C9
 func TestASessionProcessSaysWhatItIs(t *testing.T) {
 	t.Parallel()
 	r := start(t, coordinator(t).URL(), "box:1:1")
@@ -81,7 +80,6 @@ func TestASessionProcessThatHangsIsShownAndOneThatWasKilledIsNot(t *testing.T) {
 	})
 }
 
-// Claims: C9
 func TestTheLastHookOfAClientIsWrittenDown(t *testing.T) {
 	t.Parallel()
 	r := start(t, "http://127.0.0.1:9", "box:1:1")

@@ -24,8 +24,6 @@ import (
 
 // Urgent mail is read before other mail: one that comes between two pages is on
 // neither.
-//
-// Claims: A1
 func TestUrgentMailThatComesBetweenTwoPagesIsFoundByTheNextLook(t *testing.T) {
 	t.Parallel()
 	target, err := url.Parse(faultrig.Start(t, redistest.New(t).URL()).URL())

@@ -73,8 +73,6 @@ func (r *testSession) stop() string { return r.hook(hook.Event{Name: hook.StopEv
 
 // While a question to the person is open, mail of others neither makes a turn go
 // on nor wakes an idle session; the answer does, and then the rest is told of.
-//
-// Claims: R4, AC3, AC4
 func TestWhoWaitsForItsPersonIsNotDisturbed(t *testing.T) {
 	t.Parallel()
 	r := start(t, coordinator(t).URL(), "box:1:1")
@@ -117,8 +115,6 @@ func TestWhoWaitsForItsPersonIsNotDisturbed(t *testing.T) {
 }
 
 // A pause by a person does the same until they end it, be it of one or of all.
-//
-// Claims: R3, AC2
 func TestWhoIsPausedIsNotDisturbed(t *testing.T) {
 	t.Parallel()
 	r := start(t, coordinator(t).URL(), "box:1:1")

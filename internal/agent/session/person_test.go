@@ -37,8 +37,6 @@ func (r *testSession) questions() int {
 
 // The person answers where they are: in the session. Nobody has to look for the
 // question elsewhere.
-//
-// Claims: R4, AC4
 func TestAQuestionToThePersonIsSettledWhenTheyWriteInTheSession(t *testing.T) {
 	t.Parallel()
 	r := start(t, coordinator(t).URL(), "box:1:1")

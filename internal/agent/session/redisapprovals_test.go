@@ -21,8 +21,6 @@ func (r *testSession) allowsWithin(limit time.Duration, id c3po.MessageID) bool 
 
 // Redis is killed between a question and its verdict, between the verdict and its session, and
 // while a dialog is decided at the terminal.
-//
-// Claims: R1
 func TestApprovalsSurviveARedisThatIsKilled(t *testing.T) {
 	t.Parallel()
 	redis := redistest.New(t)

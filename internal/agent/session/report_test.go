@@ -16,8 +16,6 @@ import (
 
 // Until it is reported, an answer that the session has read counts as unread, and
 // nobody may touch the session for hours.
-//
-// Claims: A2
 func TestAReportThatFailsIsMadeAgain(t *testing.T) {
 	t.Parallel()
 	target, err := url.Parse(coordinator(t).URL())

@@ -13,8 +13,6 @@ import (
 
 // A client that gives up waiting at the end of a turn does not say so. A line that
 // went to its hook would be lost.
-//
-// Claims: C13
 func TestWhoWaitsAtTheEndOfATurnWaitsNoLongerThanUntilTheNext(t *testing.T) {
 	t.Parallel()
 	r := start(t, coordinator(t).URL(), "box:1:1")
@@ -52,8 +50,6 @@ func (r *testSession) monitors() int {
 }
 
 // A receipt that promises what nobody can do is a lie.
-//
-// Claims: C13
 func TestASessionThatNobodyCanWakeIsReachedWhenItsPersonReturns(t *testing.T) {
 	t.Parallel()
 	r := start(t, coordinator(t).URL(), "box:1:1")

@@ -38,7 +38,6 @@ func (r *testSession) isTold(want string) {
 	})
 }
 
-// Claims: C2
 func TestASessionJoinsItsRoomsAndKeepsItsPlaceInThem(t *testing.T) {
 	t.Parallel()
 	r := start(t, coordinator(t).URL(), "box:1:1", "build", "lobby")
@@ -65,7 +64,6 @@ func TestASessionJoinsItsRoomsAndKeepsItsPlaceInThem(t *testing.T) {
 	}
 }
 
-// Claims: C2, D1
 func TestAPostNeitherWakesASessionNorKeepsItFromStopping(t *testing.T) {
 	t.Parallel()
 	r := start(t, coordinator(t).URL(), "box:1:1", "build")
@@ -95,7 +93,6 @@ func TestAPostNeitherWakesASessionNorKeepsItFromStopping(t *testing.T) {
 	}
 }
 
-// Claims: C1
 func TestABroadcastForOthersIsNotCounted(t *testing.T) {
 	t.Parallel()
 	r := start(t, coordinator(t).URL(), "box:1:1")

@@ -27,7 +27,6 @@ import (
 	"github.com/c3po-dev/c3po/internal/testkit/redistest"
 )
 
-// Claims: R6, AC6
 func TestToolsAreListedAndAnswerInWordsWithoutACoordinator(t *testing.T) {
 	t.Parallel()
 	r := start(t, "http://127.0.0.1:9", "box:1:1")
@@ -70,7 +69,6 @@ func TestThePersonHearsThatTheCredentialsAreNotAccepted(t *testing.T) {
 	}
 }
 
-// Claims: AC6
 func TestACoordinatorThatIsStartedLaterIsFound(t *testing.T) {
 	t.Parallel()
 	c := coordinator(t)
@@ -97,8 +95,6 @@ func TestASessionProcessThatWasOnlyStartedRegistersNobody(t *testing.T) {
 }
 
 // A client may start its session process anew, and tells nobody again that a session began.
-//
-// Claims: A5
 func TestASessionWhoseProcessIsStartedAnewIsThereAgainAsSoonAsItsMonitorIs(t *testing.T) {
 	t.Parallel()
 	c := coordinator(t)
@@ -111,7 +107,6 @@ func TestASessionWhoseProcessIsStartedAnewIsThereAgainAsSoonAsItsMonitorIs(t *te
 	eventually(t, "it is there again", func() bool { return r.agents()["api"].Status == c3po.Online })
 }
 
-// Claims: A5, D2
 func TestAHookMakesTheAgentAttachedAndTheEndOfTheClientOffline(t *testing.T) {
 	t.Parallel()
 	r := start(t, coordinator(t).URL(), "box:1:1")
@@ -126,7 +121,6 @@ func TestAHookMakesTheAgentAttachedAndTheEndOfTheClientOffline(t *testing.T) {
 	}
 }
 
-// Claims: A2
 func TestAnAnswerIsAckedWhenTheClientHasTakenItAndNotBefore(t *testing.T) {
 	t.Parallel()
 	reported := make(chan struct{}, 8)
@@ -227,7 +221,6 @@ func TestAHookAllowsNoToolButOurs(t *testing.T) {
 	}
 }
 
-// Claims: A11, R3, AC2
 func TestACancelledWaitEndsAtTheCoordinatorToo(t *testing.T) {
 	t.Parallel()
 	began, ended := make(chan struct{}, 1), make(chan struct{}, 1)
@@ -276,7 +269,6 @@ func proxyTo(t *testing.T, address string) *httputil.ReverseProxy {
 	return proxy
 }
 
-// Claims: A6
 func TestARunThatLostItsIdIsGivenAnotherAndHearsIt(t *testing.T) {
 	t.Parallel()
 	c := coordinator(t)
@@ -302,7 +294,6 @@ func TestARunThatLostItsIdIsGivenAnotherAndHearsIt(t *testing.T) {
 	eventually(t, "the session hears it", func() bool { return strings.Contains(r.prompt(), "another session is api; you are api-2.") })
 }
 
-// Claims: D4
 func TestAnotherSessionOfTheSameRunIsTheSameAgentAndIsToldAgain(t *testing.T) {
 	t.Parallel()
 	r := start(t, coordinator(t).URL(), "box:1:1")
@@ -322,7 +313,6 @@ func TestAnotherSessionOfTheSameRunIsTheSameAgentAndIsToldAgain(t *testing.T) {
 	}
 }
 
-// Claims: R7, AC7
 func TestOffMakesTheSessionSilentAndSaysSoAndOnBringsItBack(t *testing.T) {
 	t.Parallel()
 	r := start(t, coordinator(t).URL(), "box:1:1")
@@ -348,7 +338,6 @@ func TestOffMakesTheSessionSilentAndSaysSoAndOnBringsItBack(t *testing.T) {
 	}
 }
 
-// Claims: D2
 func TestAHookThatRunsBeforeTheSessionProcessIsNotLost(t *testing.T) {
 	t.Parallel()
 	c := coordinator(t)
@@ -364,7 +353,6 @@ func TestAHookThatRunsBeforeTheSessionProcessIsNotLost(t *testing.T) {
 	eventually(t, "it is online without a call", func() bool { return first.agents()["api"].Status == c3po.Online })
 }
 
-// Claims: C13
 func TestAMonitorHearsOfMailWhileTheSessionIsIdleAndNotWhileItWorks(t *testing.T) {
 	t.Parallel()
 	r := start(t, coordinator(t).URL(), "box:1:1")

@@ -12,8 +12,6 @@ import (
 // What is always before the model costs in every session. An argument that is
 // added to an operation is not shown until somebody has decided that it is worth
 // that.
-//
-// Claims: U5, A16
 func TestTheToolsThatAreAlwaysBeforeTheModelShowTheArgumentsChosenForIt(t *testing.T) {
 	t.Parallel()
 	list, err := start(t, "http://127.0.0.1:9", "box:1:1").session.ListTools(t.Context(), nil)

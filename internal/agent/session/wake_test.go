@@ -12,8 +12,6 @@ import (
 
 // A coordinator that lets nobody in for a while ends the connection for good, and
 // the session process begins anew.
-//
-// Claims: C13
 func TestAnIdleSessionIsWokenForWhatCameWhileItWasNotLetIn(t *testing.T) {
 	t.Parallel()
 	c := coordinator(t)

@@ -30,7 +30,6 @@ func TestTimesAreSaidInWords(t *testing.T) {
 	}
 }
 
-// Claims: A10
 func TestEveryErrorHasItsExitCode(t *testing.T) {
 	t.Parallel()
 	for want, errs := range map[int][]error{

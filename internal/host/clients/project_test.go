@@ -10,7 +10,6 @@ import (
 	"github.com/c3po-dev/c3po/internal/host/clients"
 )
 
-// Claims: C9
 func TestWhatIsInstalledIntoAProjectIsFoundInItsFiles(t *testing.T) {
 	t.Parallel()
 	for _, c := range clients.All() {

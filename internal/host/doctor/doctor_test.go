@@ -47,7 +47,6 @@ func mebibytes(n int64) *int64 {
 	return &n
 }
 
-// Claims: C9
 func TestEachTroubleHasAVerdictAndAFix(t *testing.T) {
 	t.Parallel()
 	ours := func(code c3po.Code, words string) error { return c3po.Errorf(code, "%s", words).Suggest("Do this.") }

@@ -20,7 +20,6 @@ func guarded() doctor.Exposure {
 	}
 }
 
-// Claims: C9
 func TestEachDangerHasAVerdictAndAFix(t *testing.T) {
 	t.Parallel()
 	type change func(*doctor.Facts, *doctor.Exposure)

@@ -183,7 +183,6 @@ func TestManyStartsAtOnceMakeOneServer(t *testing.T) {
 	}
 }
 
-// Claims: I2
 func TestNothingIsLostWhenTheServerIsKilled(t *testing.T) {
 	t.Parallel()
 	cfg := newConfig(t)

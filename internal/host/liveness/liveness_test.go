@@ -73,7 +73,6 @@ func (m *machine) want(t *testing.T, agents ...string) {
 	}
 }
 
-// Claims: C3
 func TestAProcessThatEndsIsReportedOnce(t *testing.T) {
 	watched(t, func(m *machine, w *liveness.Watcher) {
 		w.Watch("main", "bob", "box:7:70")
@@ -89,7 +88,6 @@ func TestAProcessThatEndsIsReportedOnce(t *testing.T) {
 	})
 }
 
-// Claims: C3
 func TestAReusedNumberIsAnotherProcess(t *testing.T) {
 	watched(t, func(m *machine, w *liveness.Watcher) {
 		w.Watch("main", "bob", "box:7:70")
@@ -122,7 +120,6 @@ func TestAReportThatFailsIsMadeAgain(t *testing.T) {
 	})
 }
 
-// Claims: A4, C3
 func TestADeclaredProcessIsReportedWhenItEndsAndWhenItNeverWas(t *testing.T) {
 	watched(t, func(m *machine, w *liveness.Watcher) {
 		w.Declare("main", "there", "box", 7, 70)

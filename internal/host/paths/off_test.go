@@ -7,7 +7,6 @@ import (
 	"testing"
 )
 
-// Claims: R7, AC7
 func TestAProjectIsOffUntilItIsSwitchedOnAgain(t *testing.T) {
 	t.Parallel()
 	home := short(t)

@@ -43,7 +43,6 @@ func spaceOf(t *testing.T, dir string) c3po.Space {
 	return space
 }
 
-// Claims: C12
 func TestEveryFormOfARemoteIsTheSameSpace(t *testing.T) {
 	t.Parallel()
 	want := spaceOf(t, repository(t, "https://github.com/Org/repo.git"))
@@ -82,8 +81,6 @@ func TestEveryFormOfARemoteIsTheSameSpace(t *testing.T) {
 }
 
 // The name is part of what hosts agree on, so it must never change.
-//
-// Claims: C12
 func TestTheSpaceOfARepositoryIsTheHashOfItsRemote(t *testing.T) {
 	t.Parallel()
 	// printf github.com/Org/repo | sha256sum
@@ -92,7 +89,6 @@ func TestTheSpaceOfARepositoryIsTheHashOfItsRemote(t *testing.T) {
 	}
 }
 
-// Claims: C12
 func TestARepositoryWithoutARemoteIsItsTopFolder(t *testing.T) {
 	t.Parallel()
 	dir := repository(t, "")

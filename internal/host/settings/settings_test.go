@@ -17,7 +17,6 @@ import (
 
 func keys() []string { return []string{"listen", "redis", "log_level", "name"} }
 
-// Claims: A15
 func TestWhatTheFileSaysIsKnownWithItsLine(t *testing.T) {
 	t.Parallel()
 	f, err := settings.Parse("c3po.yaml", []byte(`# ours
@@ -71,7 +70,6 @@ func TestNoFileSetsNothing(t *testing.T) {
 	}
 }
 
-// Claims: A15
 func TestWhatTheFileMaySayAndDoesNotIsAnErrorWithItsLineAndAdvice(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string][2]string{
@@ -105,7 +103,6 @@ func TestWhatTheFileMaySayAndDoesNotIsAnErrorWithItsLineAndAdvice(t *testing.T) 
 	}
 }
 
-// Claims: A8
 func TestEveryLimitCanBeSetByItsName(t *testing.T) {
 	t.Parallel()
 	names := settings.LimitNames()

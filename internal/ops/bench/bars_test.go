@@ -26,7 +26,6 @@ func TestAnExchangeIsNotFarFromBareRedis(t *testing.T) {
 	faultrig.Reach(t, "REST exchanges a second, of what bare Redis does", ratioOfRates(reports, REST, Redis), 0.5)
 }
 
-// Claims: A14
 func TestACoordinatorIsNotFarFromBareRedis(t *testing.T) {
 	var reports []Report
 	for range 3 {

@@ -28,7 +28,6 @@ func (s countedSeat) send(ctx context.Context, to c3po.AgentID, text string) (c3
 	return id, err
 }
 
-// Claims: A14
 func TestSendsThatReachTheDiskGoOnAtTheirRate(t *testing.T) {
 	const atOnce, least = 64, 1500 // sends under way, and a second
 	redis := redistest.New(t, "--appendfsync", "always")

@@ -64,7 +64,6 @@ func every(t *testing.T, s Snapshot, look func(what string, m *model)) {
 	}
 }
 
-// Claims: A8
 func TestNothingOfOthersReachesTheTerminalAsACommand(t *testing.T) {
 	t.Parallel()
 	for _, rows := range []int{1, 30} {

@@ -292,7 +292,6 @@ func eventually(t *testing.T, complaint func() string) {
 	}
 }
 
-// Claims: R4, AC3, AC4
 func TestAPersonAnswersAndPausesFromTheScreen(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)

@@ -6,7 +6,6 @@ import (
 	"github.com/c3po-dev/c3po"
 )
 
-// Claims: R4
 func TestAPersonReadsAndWritesFromTheScreen(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)

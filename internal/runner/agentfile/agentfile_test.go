@@ -66,7 +66,6 @@ coder:
     pids: 200
 `
 
-// Claims: E2
 func TestTheShortAndTheBlockFormAreRead(t *testing.T) {
 	t.Parallel()
 	file, err := agentfile.Parse(config(), []byte(whole))
@@ -158,7 +157,6 @@ var mistakes = []struct {
 	{"no processor at all", "a:\n  workspace: /w\n  limits:\n    cpus: 0\n", "cpus cannot be", "0.01", ""},
 }
 
-// Claims: E2
 func TestAMistakeIsNamedWithItsPlaceAndWhatWasMeant(t *testing.T) {
 	t.Parallel()
 	for _, m := range mistakes {
@@ -347,7 +345,6 @@ func FuzzAgentFile(f *testing.F) {
 
 var yamlBlock = regexp.MustCompile("(?s)```yaml\n(.*?)```")
 
-// Claims: E2
 func TestTheExamplesOfTheDocumentAreRight(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../../docs/guides/runner.md")

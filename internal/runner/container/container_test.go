@@ -84,7 +84,6 @@ func (f *fake) call(verb string) []string {
 	return last
 }
 
-// Claims: E1
 func TestTheFirstRuntimeWhoseEngineAnswersIsTaken(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -172,7 +171,6 @@ func (f *fake) only(name string, env ...string) *container.CLI {
 	return c
 }
 
-// Claims: E7
 func TestARunHasTheArgumentsOfItsRuntime(t *testing.T) {
 	t.Parallel()
 	for runtime, quirks := range map[string]struct{ first, reach []string }{
@@ -220,7 +218,6 @@ func podmanFlags() []string {
 	return flags
 }
 
-// Claims: E7
 func TestTheExitCodeIsTheContainersWhateverTheProgramSays(t *testing.T) {
 	t.Parallel()
 	for runtime := range versions {
@@ -267,7 +264,6 @@ func TestAContainerThatNeverRanIsAnErrorInTheWordsOfTheRuntime(t *testing.T) {
 	}
 }
 
-// Claims: E7
 func TestWhenTheContextEndsTheContainerIsStoppedAndItsCodeRead(t *testing.T) {
 	t.Parallel()
 	for _, when := range []string{"after it started", "before it is made"} {
@@ -392,7 +388,6 @@ func TestWhatCannotBeMountedOrSetIsRefusedBeforeTheRun(t *testing.T) {
 	}
 }
 
-// Claims: E6
 func TestTheLabelOfAnImageTellsWhetherItIsThere(t *testing.T) {
 	t.Parallel()
 	for runtime := range versions {
@@ -436,7 +431,6 @@ func TestABuildSaysWhatItDoesAndWhyItFails(t *testing.T) {
 	}
 }
 
-// Claims: E7
 func TestContainersAreListedByTheirLabels(t *testing.T) {
 	t.Parallel()
 	f := newFake(t, "podman")

@@ -14,8 +14,6 @@ import (
 // TestARealRuntimeKeepsToThis is run by test/runner/run.sh, which has made the
 // settings that podman needs and an image without fetching one; and with Docker
 // in its long form.
-//
-// Claims: E7
 func TestARealRuntimeKeepsToThis(t *testing.T) {
 	t.Parallel()
 	if os.Getenv("C3PO_RUNNER_BINARY") == "" {

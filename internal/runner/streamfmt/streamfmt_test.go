@@ -33,8 +33,6 @@ func format(t testing.TB, stream string) (string, streamfmt.Summary) {
 }
 
 // The recordings are of the real Claude Code; test/claude makes them.
-//
-// Claims: E8
 func TestRecordingsOfTheRealClientAreShownToPeople(t *testing.T) {
 	t.Parallel()
 	recordings, err := filepath.Glob("testdata/*.jsonl")
@@ -149,7 +147,6 @@ func TestColourIsOursAlone(t *testing.T) {
 	}
 }
 
-// Claims: E8
 func TestALongSilenceSaysWhatGoesOnAndForHowLong(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

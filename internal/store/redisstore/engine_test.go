@@ -61,7 +61,6 @@ func info(t *testing.T, addr, section, name string) int {
 	return 0
 }
 
-// Claims: C6
 func TestAThousandReadsRunOnlyReadOnlyScriptsAndGrowNoLog(t *testing.T) {
 	t.Parallel()
 	server := redistest.New(t)
@@ -366,7 +365,6 @@ func TestADamagedMessageIsPutAwayWhateverIsDamaged(t *testing.T) {
 	}
 }
 
-// Claims: I2
 func TestPendingMailSurvivesAKilledRedis(t *testing.T) {
 	t.Parallel()
 	server := redistest.New(t, "--appendfsync", "always")

@@ -11,7 +11,6 @@ import (
 	"github.com/c3po-dev/c3po/internal/testkit/redistest"
 )
 
-// Claims: C2
 func TestFsckFindsRoomsAndAgentsThatDoNotAgree(t *testing.T) {
 	t.Parallel()
 	s, err := Open(t.Context(), Config{URL: redistest.Start(t)})

@@ -14,7 +14,6 @@ import (
 	"github.com/c3po-dev/c3po/internal/testkit/redistest"
 )
 
-// Claims: C2
 func TestAPostCostsAboutASendWhateverTheSizeOfTheRoom(t *testing.T) {
 	s, err := Open(t.Context(), Config{URL: redistest.Start(t), Limits: c3po.DefaultLimits().Unbudgeted()})
 	if err != nil {
@@ -76,8 +75,6 @@ func TestAPostCostsAboutASendWhateverTheSizeOfTheRoom(t *testing.T) {
 }
 
 // Every post into a full room drops the oldest one.
-//
-// Claims: C2
 func TestAPostIntoAFullRoomCostsLittleMoreThanIntoOneWithSpace(t *testing.T) {
 	url := redistest.Start(t)
 	const full, rounds = 50, 200

@@ -74,7 +74,6 @@ func TestACoordinatorWorksBesideANewerOneWhoseDataItUnderstands(t *testing.T) {
 	}
 }
 
-// Claims: A10
 func TestDataOfANewerVersionIsRefusedInWordsAndLeftAlone(t *testing.T) {
 	t.Parallel()
 	server := redistest.New(t)

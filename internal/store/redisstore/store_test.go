@@ -45,7 +45,6 @@ func harness(url string, change ...func(*redisstore.Store)) func(*testing.T, c3p
 	}
 }
 
-// Claims: I2, A2, A6, A8, A9, A12, A13
 func TestRedisKeepsThePromises(t *testing.T) {
 	t.Parallel()
 	storetest.Run(t, harness(redistest.Start(t, "--appendfsync", "always")))
@@ -98,7 +97,6 @@ func TestAPasswordInABadURLIsNotRepeated(t *testing.T) {
 	}
 }
 
-// Claims: I2
 func TestTheReceiptFollowsTheRunningEngine(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

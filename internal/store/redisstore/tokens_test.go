@@ -63,7 +63,6 @@ func onBothEngines(t *testing.T, promise func(*testing.T, *vault)) {
 	})
 }
 
-// Claims: I3
 func TestAGrantIsKeptAsItWasPut(t *testing.T) {
 	t.Parallel()
 	onBothEngines(t, func(t *testing.T, v *vault) {
@@ -89,7 +88,6 @@ func TestAGrantIsKeptAsItWasPut(t *testing.T) {
 	})
 }
 
-// Claims: I3
 func TestEveryChangeOfAGrantIsSeenOnce(t *testing.T) {
 	t.Parallel()
 	onBothEngines(t, func(t *testing.T, v *vault) {
@@ -134,7 +132,6 @@ func TestEveryChangeOfAGrantIsSeenOnce(t *testing.T) {
 	})
 }
 
-// Claims: I3
 func TestUseMovesTheEndOfAGrantAway(t *testing.T) {
 	t.Parallel()
 	v := newVault(t, redistest.Start(t))
@@ -187,7 +184,6 @@ func TestAGrantThatIsLongOverIsForgotten(t *testing.T) {
 	}
 }
 
-// Claims: I3
 func TestAnInviteIsForOneUse(t *testing.T) {
 	t.Parallel()
 	onBothEngines(t, func(t *testing.T, v *vault) {
@@ -225,7 +221,6 @@ func TestAnInviteIsForOneUse(t *testing.T) {
 	})
 }
 
-// Claims: I3
 func TestAnInviteIsBurnedByWrongTriesAndByTime(t *testing.T) {
 	t.Parallel()
 	v := newVault(t, redistest.Start(t))
@@ -273,7 +268,6 @@ func TestOfManyWhoSpendAnInviteOneIsLetIn(t *testing.T) {
 	}
 }
 
-// Claims: I3
 func TestTheFirstAuthorityIsEverybodys(t *testing.T) {
 	t.Parallel()
 	v := newVault(t, redistest.Start(t))
@@ -304,7 +298,6 @@ func TestTheFirstAuthorityIsEverybodys(t *testing.T) {
 	}
 }
 
-// Claims: I3
 func TestTheAuditIsReadInOrderFromWhereOneWas(t *testing.T) {
 	t.Parallel()
 	v := newVault(t, redistest.Start(t))
@@ -365,8 +358,6 @@ func TestEntriesOfManyWritersMakeOneChain(t *testing.T) {
 }
 
 // Anybody is refused as often as they like.
-//
-// Claims: I3
 func TestRefusalsNeverPushOutWhatWasDone(t *testing.T) {
 	t.Parallel()
 	v := newVault(t, redistest.Start(t))

@@ -22,7 +22,6 @@ func TestTheClockOfRedisCanBeMoved(t *testing.T) {
 	}
 }
 
-// Claims: A8
 func TestAClockThatJumpsExpiresAndReordersNothing(t *testing.T) {
 	t.Parallel()
 	redis := faultrig.NewClocked(t)

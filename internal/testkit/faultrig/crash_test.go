@@ -18,8 +18,6 @@ import (
 
 // Coordinators and Redis are killed in turn under load. What callers were told
 // of their sends is compared with what readers got.
-//
-// Claims: C11, I2, B8
 func TestNothingIsLostDoubledOrReorderedWhileProcessesAreKilled(t *testing.T) {
 	t.Parallel()
 	const writers, readers, nodes = 20, 10, 3

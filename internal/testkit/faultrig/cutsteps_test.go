@@ -255,8 +255,6 @@ func (c *cutter) cut(d deed, want []string, at int, executed bool, then faultrig
 // before its answer, at every step of every operation; and the store that comes
 // back finds nobody, a Redis that starts, or one that is well. Whatever comes of
 // it: an answer that says that nothing was stored is true.
-//
-// Claims: B8, C11
 func TestACutConnectionNeverMakesWhatIsStoredNotStored(t *testing.T) {
 	t.Parallel()
 	const lanes = 16

@@ -139,8 +139,6 @@ func (s signed) RoundTrip(r *http.Request) (*http.Response, error) {
 	return s.next.RoundTrip(r)
 }
 
-// Claims: A11, R3
-//
 // It runs alone, because it counts what is left of this process at the end.
 func TestTheWaitAfterACutOneGetsTheMailAndNothingIsLeftBehind(t *testing.T) {
 	before := goleak.IgnoreCurrent()
@@ -184,8 +182,6 @@ func TestTheWaitAfterACutOneGetsTheMailAndNothingIsLeftBehind(t *testing.T) {
 
 // An answer can be written and still never arrive. A reader that says where it
 // is gets the message all the same, and the inbox never hides it.
-//
-// Claims: A2, A11
 func TestMailWhoseAnswerNobodyReadIsGivenAgain(t *testing.T) {
 	s := newCutStage(t)
 	for i, d := range doors() {

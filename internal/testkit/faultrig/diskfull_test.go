@@ -18,8 +18,6 @@ import (
 // A Redis that syncs once a second stays up on a full disk and refuses, so sends
 // are refused too; one that syncs always ends, and whoever started it starts it
 // again. Either way nothing that was acknowledged is lost.
-//
-// Claims: C11, I2, A10
 func TestAFullDiskRefusesSendsAndLosesNone(t *testing.T) {
 	t.Parallel()
 	// A machine that is slow besides loses an answer in either mode.

@@ -13,8 +13,6 @@ import (
 
 // Redis carries a send out, its answer is lost, and what comes next is a clear
 // refusal: of the repeat, which says nothing about the send.
-//
-// Claims: B8
 func TestARepeatThatIsRefusedDoesNotMakeAStoredMessageNotStored(t *testing.T) {
 	t.Parallel()
 	for name, then := range map[string]faultrig.Aftermath{"refused": faultrig.Refused, "loading": faultrig.Loading, "gone": faultrig.Gone} {

@@ -215,8 +215,6 @@ func withoutIDs(text string) string {
 // coordinator dies before a step, or after it and before the answer, at every
 // step there is; another one then does what its caller asks for again. Nothing
 // must be left that would not be there if nobody had died.
-//
-// Claims: C11, B8, I2
 func TestACoordinatorMayDieBeforeAndAfterEveryStep(t *testing.T) {
 	t.Parallel()
 	times := faultrig.Size(1, 20)

@@ -69,8 +69,6 @@ func (w writtenLog) values(t *testing.T, part string) map[string]span {
 // wrote, or in who wrote it and what kind of message it is, is found when the
 // message is read: it is not shown, its sender is told, and a person finds it
 // among the dead letters.
-//
-// Claims: C11
 func TestAFlippedBitInTheLogIsNeverServed(t *testing.T) {
 	t.Parallel()
 	flips := faultrig.Size(6, 50)

@@ -49,7 +49,6 @@ func until(t *testing.T, what string, holds func() bool) time.Duration {
 	return time.Since(began)
 }
 
-// Claims: A10, B8, C11
 func TestWhileRedisIsFrozenCallersAreToldSoonAndNothingIsLost(t *testing.T) {
 	t.Parallel()
 	redis := redistest.New(t)
@@ -131,7 +130,6 @@ func frozenFor() time.Duration {
 	return time.Duration(faultrig.Size(3, 5)) * time.Second
 }
 
-// Claims: C11
 func TestAFrozenCoordinatorHoldsNobodyElseUp(t *testing.T) {
 	t.Parallel()
 	redis := redistest.New(t)

@@ -26,7 +26,6 @@ const (
 	maxCheckTime = 10 * time.Second // of one history
 )
 
-// Claims: C11, I2, B8
 func TestEveryHistoryOfAMailboxUnderFaultsIsOneThatAnUnbrokenMailboxCouldHave(t *testing.T) {
 	histories, calls := faultrig.Size(10, 300), faultrig.Size(60, 300)
 	every := 400 * time.Millisecond

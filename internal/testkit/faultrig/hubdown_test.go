@@ -117,8 +117,6 @@ func outages(t *testing.T) []outage {
 
 // It does not run beside other tests: beside an agent's tools, which are children of
 // this process here, no coordinator starts.
-//
-// Claims: A10, C10, D2, R6
 func TestWithoutACoordinatorATurnGoesOnAndNothingIsLost(t *testing.T) {
 	clients := map[string][]string{
 		"claude-code": {"session-start"}, "codex": {"--client", "codex", "UserPromptSubmit"}, "gemini": {"--client", "gemini", "AfterAgent"},

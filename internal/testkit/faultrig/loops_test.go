@@ -37,8 +37,6 @@ func reactor(ctx context.Context, c *client.Client, sent *atomic.Int64, react fu
 	}
 }
 
-// Claims: C11
-//
 // It times, so it runs alone.
 func TestLoopStormsStopAndHurtNobodyElse(t *testing.T) {
 	pairs, triangles, calls := faultrig.Size(3, 20), faultrig.Size(3, 20), faultrig.Size(1_000, 5_000)

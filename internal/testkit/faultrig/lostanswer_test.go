@@ -18,7 +18,6 @@ func lossy(url string, id c3po.AgentID) *client.Client {
 	return client.New(client.Config{URL: url, AgentID: id, Patience: time.Nanosecond})
 }
 
-// Claims: B8, C11
 func TestAnAnswerLostAfterTheDeedIsOneMessage(t *testing.T) {
 	t.Parallel()
 	const hops = 2
@@ -83,7 +82,6 @@ func TestAnAnswerLostAfterTheDeedIsOneMessage(t *testing.T) {
 	verdict.Record(t)
 }
 
-// Claims: B8
 func TestASendThatRedisCarriesOutAndNeverAnswersIsUnknownNotFailed(t *testing.T) {
 	t.Parallel()
 	redis := redistest.New(t)
@@ -120,7 +118,6 @@ func TestASendThatRedisCarriesOutAndNeverAnswersIsUnknownNotFailed(t *testing.T)
 	}
 }
 
-// Claims: A10, B8
 func TestASendWithoutRedisFailsAndSaysThatNothingWasStored(t *testing.T) {
 	t.Parallel()
 	redis := redistest.New(t)

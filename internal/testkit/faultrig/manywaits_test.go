@@ -31,7 +31,6 @@ func startWaiters(t *testing.T, redis, url string, count int) *faultrig.Crowd {
 	return crowd
 }
 
-// Claims: A11, A14
 func TestManyWaitsCostLittleMemoryAndAHandfulOfConnections(t *testing.T) {
 	waits := faultrig.Size(1_000, 10_000)
 	redis := redistest.New(t)
@@ -83,7 +82,6 @@ func wake(t *testing.T, sender *client.Client, crowd *faultrig.Crowd, waits, wok
 	}
 }
 
-// Claims: A5
 func TestAttachedIdleAgentsCostHardlyAWrite(t *testing.T) {
 	t.Parallel()
 	const agents = 100

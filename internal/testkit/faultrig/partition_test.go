@@ -15,8 +15,6 @@ import (
 
 // One of three coordinators loses its network, in both directions or in one. Nobody
 // is told: its connections stay open and silent, to Redis as to those who wait there.
-//
-// Claims: C11, A11
 func TestWhoWaitsAtACoordinatorThatIsCutOffWaitsElsewhereSoon(t *testing.T) {
 	const nodes, waiters, batch = 3, 12, 5
 	network := faultrig.NewNetwork(t)
@@ -92,8 +90,6 @@ func TestWhoWaitsAtACoordinatorThatIsCutOffWaitsElsewhereSoon(t *testing.T) {
 
 // Packets are lost on the way to and from every coordinator: what TCP mends takes long,
 // what it gives up ends connections.
-//
-// Claims: C11, B8
 func TestWherePacketsAreLostMailIsNot(t *testing.T) {
 	const nodes, writers = 3, 6
 	part, messages := 0.1, faultrig.Size(120, 6_000)

@@ -32,7 +32,6 @@ func TestThePowerCutTakesWhatWasNotSynced(t *testing.T) {
 	}
 }
 
-// Claims: I2, C11
 func TestAPowerCutLosesNothingThatAReceiptCallsOnDisk(t *testing.T) {
 	t.Parallel()
 	held := cutThePower(t, "always", faultrig.Size(3, 50), atOnce)
@@ -43,8 +42,6 @@ func TestAPowerCutLosesNothingThatAReceiptCallsOnDisk(t *testing.T) {
 
 // While Redis writes its log anew there are two of it, and a manifest that says
 // which of them counts.
-//
-// Claims: I2, C11
 func TestAPowerCutWhileTheLogIsWrittenAnewLosesNothing(t *testing.T) {
 	t.Parallel()
 	held := cutThePower(t, "always", faultrig.Size(2, 20), whileRewriting)

@@ -134,7 +134,6 @@ func digging(t *testing.T, lease time.Duration) (*crew, *client.Client) {
 	return &crew{t: t, url: url, said: map[string]int{}}, agent(t, url, "foreman")
 }
 
-// Claims: C11
 func TestEveryTaskOfAQueueIsAckedOnceWhileWorkersAreKilled(t *testing.T) {
 	t.Parallel()
 	workers, tasks := faultrig.Size(8, 50), faultrig.Size(300, 10_000)
@@ -200,7 +199,6 @@ func TestEveryTaskOfAQueueIsAckedOnceWhileWorkersAreKilled(t *testing.T) {
 	}
 }
 
-// Claims: C11
 func TestAStaleWorkersAckIsRefused(t *testing.T) {
 	t.Parallel()
 	c, foreman := digging(t, time.Second)

@@ -162,7 +162,6 @@ func lacks(earlier, later any, at string) (missing []string) {
 	return missing
 }
 
-// Claims: C11
 func TestWhatAnyVersionHasStoredIsShownAndGoesOnInThisOneAndInThePrevious(t *testing.T) {
 	t.Parallel()
 	if name := os.Getenv("C3PO_RECORD"); name != "" {

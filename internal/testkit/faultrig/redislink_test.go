@@ -53,7 +53,6 @@ func harms() []harm {
 	}
 }
 
-// Claims: C11, B8, A10
 func TestWhateverTheNetworkToRedisDoesNothingIsLostOrDoubledAndNobodyHangs(t *testing.T) {
 	t.Parallel()
 	times := faultrig.Size(2, 200)

@@ -14,7 +14,6 @@ import (
 	"github.com/c3po-dev/c3po/internal/testkit/redistest"
 )
 
-// Claims: C2a, C11
 func TestARenamingUnderLoadLosesNothing(t *testing.T) {
 	t.Parallel()
 	redis := redistest.Start(t, "--appendonly", "yes")
@@ -105,7 +104,6 @@ func TestARenamingUnderLoadLosesNothing(t *testing.T) {
 	}
 }
 
-// Claims: R1
 func TestAWaitHearsOfARenamingOnAnotherCoordinator(t *testing.T) {
 	t.Parallel()
 	redis := redistest.Start(t)

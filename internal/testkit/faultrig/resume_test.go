@@ -41,8 +41,6 @@ func (s *session) die() {
 // An agent reads a message and dies before it does anything about it. Whoever
 // goes on as the same agent is shown it again, and told that it was shown before;
 // what was acked never comes again.
-//
-// Claims: A2, C3, I2
 func TestWhatADeadSessionHadReadIsShownToTheNextUntilItIsAcked(t *testing.T) {
 	t.Parallel()
 	rounds := faultrig.Size(3, 100)

@@ -35,7 +35,6 @@ func names(t *testing.T, c *client.Client) []string {
 	return ids
 }
 
-// Claims: C3, C4
 func TestAClockThatJumpsRetiresNobody(t *testing.T) {
 	t.Parallel()
 	redis := faultrig.NewClocked(t)
@@ -62,7 +61,6 @@ func TestAClockThatJumpsRetiresNobody(t *testing.T) {
 	}
 }
 
-// Claims: C3, C4
 func TestACoordinatorThatWasSuspendedFindsEverybodyAndEverything(t *testing.T) {
 	t.Parallel()
 	redis := faultrig.NewClocked(t)

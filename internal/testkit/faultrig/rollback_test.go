@@ -13,7 +13,6 @@ import (
 	"github.com/c3po-dev/c3po/internal/testkit/redistest"
 )
 
-// Claims: I2
 func TestAnOlderLogUnderARunningCoordinatorRaisesTheAlarm(t *testing.T) {
 	t.Parallel()
 	redis := redistest.New(t)

@@ -14,7 +14,6 @@ import (
 	"github.com/c3po-dev/c3po/internal/testkit/redistest"
 )
 
-// Claims: C11, A11, B8
 func TestARollingRestartFailsNoSendAndEveryWaiterIsSoonBack(t *testing.T) {
 	t.Parallel()
 	const nodes, waiters, writers = 3, 12, 4

@@ -31,7 +31,6 @@ func persist[Out any](ctx context.Context, t *testing.T, what string, call func(
 	return out
 }
 
-// Claims: C2, C11
 func TestEveryMemberSeesEveryPostOnceInOneOrderWhileCoordinatorsAreKilled(t *testing.T) {
 	t.Parallel()
 	const senders, nodes = 20, 3

@@ -142,8 +142,6 @@ func (h *household) arguments(stop <-chan struct{}) (seen string) {
 
 // A whole life of tokens, with all that can go wrong with them, leaves none of
 // them in a log, an error, a metric, the audit or the arguments of a process.
-//
-// Claims: I3
 func TestNoTokenIsSeenByAnybodyButItsHolder(t *testing.T) {
 	h := newHousehold(t)
 	stop, lines := make(chan struct{}), make(chan string, 1)

@@ -24,8 +24,6 @@ import (
 
 // A coordinator elsewhere cannot see the processes of this host, so the session process
 // itself has to say what became of its client.
-//
-// Claims: C3
 func TestASessionProcessWhoseClientWasKilledReportsItsDeath(t *testing.T) {
 	t.Parallel()
 	redis := redistest.New(t)
@@ -72,8 +70,6 @@ func TestASessionProcessWhoseClientWasKilledReportsItsDeath(t *testing.T) {
 
 // The coordinator is away when a session ends. When it is back it still counts the
 // agent as online; the next session on that host knows better, and has its name.
-//
-// Claims: C3, A6
 func TestTheNextSessionProcessOnAHostReportsADeathThatNobodyCouldBeToldOf(t *testing.T) {
 	t.Parallel()
 	node := faultrig.Start(t, redistest.New(t).URL())

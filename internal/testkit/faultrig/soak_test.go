@@ -35,7 +35,6 @@ type soak struct {
 	failed   atomic.Int64 // attempts that said that nothing was done
 }
 
-// Claims: C11, I2, B8
 func TestASoakUnderFaultsLosesDoublesAndReordersNothingAndGrowsNothing(t *testing.T) {
 	long := faultrig.Torture()
 	s := newSoak(t, faultrig.Size(3_000, 1_000_000))

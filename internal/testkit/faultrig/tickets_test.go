@@ -16,7 +16,6 @@ import (
 	"github.com/c3po-dev/c3po/internal/testkit/redistest"
 )
 
-// Claims: B2, B3, I2
 func TestATicketSurvivesTheDeathOfTheCoordinatorBetweenQuestionAndAnswer(t *testing.T) {
 	t.Parallel()
 	redis := redistest.New(t, "--appendfsync", "always")
@@ -49,7 +48,6 @@ func TestATicketSurvivesTheDeathOfTheCoordinatorBetweenQuestionAndAnswer(t *test
 	balanced(t, alice)
 }
 
-// Claims: B2, B4, C11
 func TestEveryAnswerReachesItsAskerOnceWhoeverElseReadsTheInbox(t *testing.T) {
 	t.Parallel()
 	const agents, each = 50, 10
@@ -133,7 +131,6 @@ func TestEveryAnswerReachesItsAskerOnceWhoeverElseReadsTheInbox(t *testing.T) {
 	balanced(t, session(0, 0))
 }
 
-// Claims: B2, C3
 func TestTheAskerOfAKilledAgentLearnsIt(t *testing.T) {
 	t.Parallel()
 	redis := redistest.New(t)

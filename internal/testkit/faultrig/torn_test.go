@@ -82,8 +82,6 @@ func (w writtenLog) with(t *testing.T, log []byte) (*redistest.Server, error) {
 // Redis drops what is not whole, and as every step is one transaction, the space
 // is what it was after one of them. Who repeats what it knows to have asked for
 // ends with the same books.
-//
-// Claims: C11, I2
 func TestALogThatEndsAnywhereEndsBetweenTwoSteps(t *testing.T) {
 	t.Parallel()
 	cuts := faultrig.Size(10, 200)

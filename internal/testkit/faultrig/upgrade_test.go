@@ -59,8 +59,6 @@ func (o olderClient) AckMessages(ctx context.Context, in c3po.AckInput) (out c3p
 
 // Coordinators are upgraded one by one and taken back one by one, while clients of
 // both versions talk through all of them.
-//
-// Claims: C11
 func TestARollingUpgradeAndTheWayBackLoseNothing(t *testing.T) {
 	t.Parallel()
 	const writers, readers, nodes, oldWriters = 8, 4, 3, 2

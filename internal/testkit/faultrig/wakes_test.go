@@ -57,8 +57,6 @@ func listener(t *testing.T, url string, id c3po.AgentID, received func(c3po.Mess
 	}
 }
 
-// Claims: A11
-//
 // It times, so it runs alone.
 func TestAWakeTakesLittleLongerThanABareSubscribersNews(t *testing.T) {
 	redis := redistest.Start(t, "--appendfsync", "always")
@@ -137,8 +135,6 @@ func bareSubscriber(t *testing.T, redis string) (publish func(int), told <-chan 
 	}, news
 }
 
-// Claims: A11
-//
 // It times, so it runs alone.
 func TestWakesStayQuickUnderLoad(t *testing.T) {
 	const waiters, senders = 100, 50
@@ -178,7 +174,6 @@ func TestWakesStayQuickUnderLoad(t *testing.T) {
 	faultrig.Hold(t, name+" from due to woken", held, 25*time.Millisecond)
 }
 
-// Claims: A11
 func TestNoWakeIsSleptThrough(t *testing.T) {
 	t.Parallel()
 	coordinator := faultrig.Start(t, redistest.Start(t))
@@ -202,7 +197,6 @@ func TestNoWakeIsSleptThrough(t *testing.T) {
 	}
 }
 
-// Claims: A11
 func TestWhatWasPublishedWhileTheSubscriptionWasGoneIsNotMissed(t *testing.T) {
 	t.Parallel()
 	redis := redistest.New(t)

@@ -90,8 +90,6 @@ func measured(t *testing.T, url string, names ...string) (values []float64) {
 
 // What an open dashboard costs its coordinator: processor time and bytes for each
 // event, and memory. The same sends without anybody who watches are taken off.
-//
-// Claims: F1
 func TestWhatAWatcherOfEventsCosts(t *testing.T) {
 	watchers := faultrig.Size(20, 200)
 	c := faultrig.Start(t, redistest.Start(t))

@@ -58,7 +58,6 @@ func answer() c3po.Message {
 	}
 }
 
-// Claims: A1, A2, A12, A13
 func TestAnswersReadAsWritten(t *testing.T) {
 	t.Parallel()
 	fromHuman := answer()

@@ -17,7 +17,6 @@ var versions = map[string]struct{ header, send, get, message string }{
 	"0.3": {"", "message/send", "tasks/get", `{"kind":"message","messageId":"m-1","role":"user","parts":[{"kind":"text","text":"Which topics are there?"}]}`},
 }
 
-// Claims: I5
 func TestTheTaskOfAnOfflineAgentStaysSubmittedUntilItAnswers(t *testing.T) {
 	t.Parallel()
 	for name, v := range versions {

@@ -62,7 +62,6 @@ func agentSaying(saying string) c3po.Agent {
 		Host: saying, Cwd: saying, CurrentTask: saying, Capabilities: []string{saying}, Metadata: metadata, RegisteredAt: at, LastSeen: at}
 }
 
-// Claims: C7
 func TestWhatAnAgentSaysOfItselfReachesAModelOnlyBehindTheGutter(t *testing.T) {
 	t.Parallel()
 	for _, saying := range hostile {

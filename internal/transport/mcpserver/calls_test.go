@@ -18,7 +18,6 @@ import (
 	"github.com/c3po-dev/c3po/internal/transport/mcpserver"
 )
 
-// Claims: A1a
 func TestTheClientsNameOfACallIsItsKey(t *testing.T) {
 	t.Parallel()
 	for arguments, want := range map[string]string{
@@ -50,7 +49,6 @@ func TestAToolWithoutAKeyTakesNone(t *testing.T) {
 	}
 }
 
-// Claims: A2
 func TestMailIsPagedByTheSizeOfWhatIsShown(t *testing.T) {
 	t.Parallel()
 	svc := &scripted{}
@@ -119,7 +117,6 @@ func TestAMessageLargerThanAPageIsShownWhole(t *testing.T) {
 	}
 }
 
-// Claims: A11
 func TestALongWaitReportsProgress(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -21,7 +21,6 @@ func (p *patient) WaitForMessage(ctx context.Context, in c3po.WaitInput) (c3po.W
 	return p.scripted.WaitForMessage(ctx, in)
 }
 
-// Claims: B9
 func TestAnArgumentThatIsLeftOutIsWhatTheEnvironmentSays(t *testing.T) {
 	t.Parallel()
 	wait := map[string]any{"timeoutMs": 7000}

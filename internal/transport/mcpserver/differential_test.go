@@ -257,7 +257,6 @@ func decodedOrNil(text string) (value any) {
 	return value
 }
 
-// Claims: A14
 func TestTheFrontDoorAnswersAsTheSDKDoes(t *testing.T) {
 	t.Parallel()
 	services := map[string]func(*http.Request) (c3po.Service, error){

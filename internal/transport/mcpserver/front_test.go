@@ -69,7 +69,6 @@ const (
 	second  = time.Second
 )
 
-// Claims: A11
 func TestASlowCallIsHeardAtOnceAndKeptAlive(t *testing.T) {
 	t.Parallel()
 	progress := func(at string) string {
@@ -114,7 +113,6 @@ func TestASlowCallIsHeardAtOnceAndKeptAlive(t *testing.T) {
 	}
 }
 
-// Claims: A11
 func TestProgressIsReportedAsTheSDKReportsIt(t *testing.T) {
 	t.Parallel()
 	for _, version := range []string{"2025-11-25", "2026-07-28"} {
@@ -223,7 +221,6 @@ func notice(ctx context.Context, session, id string) *http.Request {
 	return r
 }
 
-// Claims: A11
 func TestAnOlderClientCancelsItsCallByANotice(t *testing.T) {
 	t.Parallel()
 	for form, accept := range map[string]string{"stream": "*/*", "JSON": "application/json"} {
@@ -283,7 +280,6 @@ func (*acted) ID() c3po.AgentID { return "api-2" }
 func (*acted) Epoch() int64     { return 3 }
 func (a *acted) Delivered()     { a.delivered.Add(1) }
 
-// Claims: A6
 func TestAnAnswerSaysWhomItsCallerWasTakenForAndIsServedOnceWritten(t *testing.T) {
 	t.Parallel()
 	for _, version := range []string{"2025-11-25", "2026-07-28"} {
@@ -303,7 +299,6 @@ func TestAnAnswerSaysWhomItsCallerWasTakenForAndIsServedOnceWritten(t *testing.T
 	}
 }
 
-// Claims: A11
 func TestMailThatCameWithTheNoticeIsNotServed(t *testing.T) {
 	t.Parallel()
 	began := make(chan struct{}, 1)
@@ -326,8 +321,6 @@ func TestMailThatCameWithTheNoticeIsNotServed(t *testing.T) {
 
 // A wait that is cut off in any way ends on the server, and the connection's
 // goroutines with it: TestMain looks.
-//
-// Claims: A11
 func TestManyCutWaitsAllEnd(t *testing.T) {
 	t.Parallel()
 	const each = 50

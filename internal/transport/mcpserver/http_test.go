@@ -45,7 +45,6 @@ func dialled(t *testing.T, endpoint, version string, client *http.Client) *mcp.C
 	return session
 }
 
-// Claims: A14, A16
 func TestClientsOfEveryProtocolVersionAreServed(t *testing.T) {
 	t.Parallel()
 	server := served(t, always(&scripted{}))
@@ -70,7 +69,6 @@ func TestClientsOfEveryProtocolVersionAreServed(t *testing.T) {
 	}
 }
 
-// Claims: A6
 func TestEachRequestBringsItsOwnCaller(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Value
@@ -96,7 +94,6 @@ func (change sender) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// Claims: A14
 func TestAnyNodeAnswersAnyRequestWhateverItsSession(t *testing.T) {
 	t.Parallel()
 	nodes := []*url.URL{}
@@ -170,7 +167,6 @@ func posted(t *testing.T, endpoint, body string) (status int, answer string) {
 
 const pingCall = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ping","arguments":{}}}`
 
-// Claims: A16
 func TestAnUnknownToolsetIsRefused(t *testing.T) {
 	t.Parallel()
 	server := served(t, always(&scripted{}))
@@ -198,7 +194,6 @@ func TestAToolOutsideTheChosenSetsIsNotThere(t *testing.T) {
 	}
 }
 
-// Claims: A10
 func TestAStrangerIsRefusedInHTTPAndOthersInWords(t *testing.T) {
 	t.Parallel()
 	refusing := func(code c3po.Code) *httptest.Server {

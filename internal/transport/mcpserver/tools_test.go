@@ -95,7 +95,6 @@ func golden(t *testing.T, name string, value any) {
 	}
 }
 
-// Claims: A1, A1a, A16
 func TestEachToolsetListsItsTools(t *testing.T) {
 	t.Parallel()
 	for _, set := range allSets {
@@ -185,7 +184,6 @@ func TestSchemasKeepToWhatEveryClientUnderstands(t *testing.T) {
 	}
 }
 
-// Claims: A1, A1a, A2, A14, A16, B2, B5
 func TestEachToolAnswersInItsForm(t *testing.T) {
 	t.Parallel()
 	for _, set := range allSets {
@@ -230,7 +228,6 @@ func TestStructuredAndTextAreTheSame(t *testing.T) {
 	}
 }
 
-// Claims: A10
 func TestBadArgumentsAreAToolErrorAModelCanRead(t *testing.T) {
 	t.Parallel()
 	client := connected(t, &scripted{}, nil, c3po.Core)
@@ -263,7 +260,6 @@ func TestBadArgumentsAreAToolErrorAModelCanRead(t *testing.T) {
 	}
 }
 
-// Claims: A17
 func TestClientsLearnVersionFeaturesAndHowToReadMail(t *testing.T) {
 	t.Parallel()
 	hello := connected(t, &scripted{}, nil, c3po.Core).InitializeResult()
@@ -290,7 +286,6 @@ func modelView(t *testing.T, result *mcp.CallToolResult) string {
 	return string(shown)
 }
 
-// Claims: C7
 func TestWhatAModelIsShownHoldsTheEnvelope(t *testing.T) {
 	t.Parallel()
 	client := connected(t, &scripted{}, nil, c3po.Core, c3po.More)

@@ -12,7 +12,6 @@ import (
 	"github.com/c3po-dev/c3po/internal/transport/mcpserver"
 )
 
-// Claims: A16
 func TestEveryToolsetCanBeChosenAndHoldsItsToolsAndNoOthers(t *testing.T) {
 	t.Parallel()
 	server := served(t, always(&scripted{}))

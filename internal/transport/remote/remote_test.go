@@ -194,7 +194,6 @@ func (s site) answer(id c3po.MessageID) c3po.Message {
 const working, completed = `{"id":"t-1","contextId":"c","status":{"state":"TASK_STATE_WORKING"}}`,
 	`{"id":"t-1","contextId":"c","status":{"state":"TASK_STATE_COMPLETED"},"artifacts":[{"artifactId":"a","parts":[{"text":"Invoice 7"}]}]}`
 
-// Claims: I5
 func TestAMessageIsForwardedOnceAndItsAnswerComesBack(t *testing.T) {
 	t.Parallel()
 	for _, version := range []string{"1.0", "0.3"} {

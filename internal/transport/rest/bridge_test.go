@@ -59,7 +59,6 @@ func (a answer) event(t *testing.T) (name string, ticket dialect.Ticket, signs i
 	return string(form[2]), ticket, strings.Count(string(form[1]), "here")
 }
 
-// Claims: B1
 func TestAHeartbeatMovesTheEndByThreeOfTheDeclaredIntervals(t *testing.T) {
 	t.Parallel()
 	s, space := onRedis(t, redistest.Shared(t)), newSpace()
@@ -85,7 +84,6 @@ func TestAHeartbeatMovesTheEndByThreeOfTheDeclaredIntervals(t *testing.T) {
 	}
 }
 
-// Claims: B1
 func TestAStreamHasOneEventWithTheReply(t *testing.T) {
 	t.Parallel()
 	s, space := onRedis(t, redistest.Shared(t)), newSpace()
@@ -108,7 +106,6 @@ func TestAStreamHasOneEventWithTheReply(t *testing.T) {
 	}
 }
 
-// Claims: B1
 func TestAWaitForAReplyEndsWhenItWasToldTo(t *testing.T) {
 	t.Parallel()
 	for query, want := range map[string]time.Duration{"": 25 * time.Second, "?waitMs=0": 0, "?waitMs=250": 250 * time.Millisecond, "?waitMs=90000": 90 * time.Second} {
@@ -140,7 +137,6 @@ func TestAWaitForAReplyEndsWhenItWasToldTo(t *testing.T) {
 	}
 }
 
-// Claims: B1
 func TestATicketThatHasEndedIsForgottenAfterHalfAnHour(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -217,7 +213,6 @@ func TestTwoAgentsMayGiveTheirTicketsTheSameName(t *testing.T) {
 	}
 }
 
-// Claims: B10
 func TestWhatTicketsCarryIsNotLogged(t *testing.T) {
 	t.Parallel()
 	s, space := onRedis(t, redistest.Shared(t)), newSpace()
@@ -235,7 +230,6 @@ func TestWhatTicketsCarryIsNotLogged(t *testing.T) {
 }
 
 // Who chooses a new ticketId says that it is another ticket, whatever is in it.
-// Claims: B1
 func TestTheSamePayloadUnderANewTicketIDIsANewTicket(t *testing.T) {
 	t.Parallel()
 	s, space := onRedis(t, redistest.Shared(t)), newSpace()
@@ -250,7 +244,6 @@ func TestTheSamePayloadUnderANewTicketIDIsANewTicket(t *testing.T) {
 	}
 }
 
-// Claims: B1
 func TestOfTicketsWithOneNameTheOpenOneIsAnswered(t *testing.T) {
 	t.Parallel()
 	s, space := onRedis(t, redistest.Shared(t)), newSpace()
@@ -288,7 +281,6 @@ func TestOfTicketsWithOneNameTheOpenOneIsAnswered(t *testing.T) {
 	}
 }
 
-// Claims: B1
 func TestSendersWithoutANameHaveABudgetForEachAddress(t *testing.T) {
 	t.Parallel()
 	s, space := onRedis(t, redistest.Shared(t)), newSpace()
@@ -314,7 +306,6 @@ func TestSendersWithoutANameHaveABudgetForEachAddress(t *testing.T) {
 	}
 }
 
-// Claims: B1
 func TestFieldsThatTheBridgeDoesNotKnowAreIgnored(t *testing.T) {
 	t.Parallel()
 	s, space := onRedis(t, redistest.Shared(t)), newSpace()
@@ -334,7 +325,6 @@ func TestFieldsThatTheBridgeDoesNotKnowAreIgnored(t *testing.T) {
 	s.ask(t, question{path: "/replies", space: space, body: `{"ticketId":"t1","payload":"x"} and more`}).refused(t, http.StatusBadRequest, c3po.InvalidRequest)
 }
 
-// Claims: B2
 func TestABroadcastOfTheBridgeOpensATicketForEachAgent(t *testing.T) {
 	t.Parallel()
 	s, space := onRedis(t, redistest.Shared(t)), newSpace()

@@ -144,7 +144,6 @@ func TestAStreamResumesByHeaderOrQuery(t *testing.T) {
 	})
 }
 
-// Claims: A10
 func TestAPlaceThatCannotBeReadIsRefusedInWords(t *testing.T) {
 	t.Parallel()
 	s := onModel(t)

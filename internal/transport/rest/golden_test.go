@@ -36,7 +36,6 @@ type exchange struct {
 	printed string
 }
 
-// Claims: A1, A2, A4, A6, A10, A11, A14, A16, B1, B4, B8, R1
 func TestEveryExchangeOfTheDocumentsIsAnsweredAsPrinted(t *testing.T) {
 	t.Parallel()
 	ours := readOurFields(t)

@@ -149,7 +149,6 @@ func checkError(t *testing.T, doc *openapi3.T, got answer) {
 	}
 }
 
-// Claims: A14
 func TestTheDocumentDescribesEveryRouteAndNoOther(t *testing.T) {
 	t.Parallel()
 	doc := loadDocument(t)

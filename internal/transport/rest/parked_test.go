@@ -119,7 +119,6 @@ func (s *lotServer) send(t *testing.T, text string) {
 	s.op(t, s.space, "ann", "send_message", c3po.SendInput{Target: "bob", Message: text}, nil)
 }
 
-// Claims: A11, A14
 func TestAParkedWaitIsAnsweredLikeAnyOtherAndItsConnectionGoesOn(t *testing.T) {
 	t.Parallel()
 	s := withLot(t)
@@ -161,7 +160,6 @@ func TestAParkedWaitIsAnsweredLikeAnyOtherAndItsConnectionGoesOn(t *testing.T) {
 	}
 }
 
-// Claims: A11
 func TestAParkedWaitEndsWhenItsCallerHangsUp(t *testing.T) {
 	t.Parallel()
 	s := withLot(t)
@@ -174,7 +172,6 @@ func TestAParkedWaitEndsWhenItsCallerHangsUp(t *testing.T) {
 	s.parks(t, 0)
 }
 
-// Claims: A11
 func TestAParkedWaitEndsWhenItsCallerHangsUpWhateverItHasSaidBehindIt(t *testing.T) {
 	t.Parallel()
 	s := withLot(t)
@@ -187,7 +184,6 @@ func TestAParkedWaitEndsWhenItsCallerHangsUpWhateverItHasSaidBehindIt(t *testing
 	s.parks(t, 0)
 }
 
-// Claims: A11
 func TestWhatIsSaidBehindAParkedWaitThatIsTheLastIsNotDone(t *testing.T) {
 	t.Parallel()
 	for name, hangsUp := range map[string]bool{"and hangs up": true, "and said so": false} {
@@ -229,7 +225,6 @@ func TestAWaitWithALargeBodyIsNotParked(t *testing.T) {
 	}
 }
 
-// Claims: A14
 func TestAParkedWaitEndsWithItsTime(t *testing.T) {
 	t.Parallel()
 	s := withLot(t)
@@ -272,8 +267,6 @@ func TestWhatIsSaidBehindAParkedWaitIsAnsweredAfterIt(t *testing.T) {
 }
 
 // A proxy may send the requests of several callers over one connection.
-//
-// Claims: C1
 func TestABodyThatAWaitDoesNotReadIsNotTakenForARequest(t *testing.T) {
 	t.Parallel()
 	s := withLot(t)
@@ -289,7 +282,6 @@ func TestABodyThatAWaitDoesNotReadIsNotTakenForARequest(t *testing.T) {
 	}
 }
 
-// Claims: A11, A14
 func TestACoordinatorThatStopsAnswersParkedWaitsAndClosesTheirConnections(t *testing.T) {
 	t.Parallel()
 	s := withLot(t)

@@ -19,8 +19,6 @@ import (
 )
 
 // Every operation is called once; ask holds each answer against the document.
-//
-// Claims: A1, A1a, A5, A13, A14, A17, R1, R5
 func TestEveryOperationAnswersAsTheDocumentSays(t *testing.T) {
 	t.Parallel()
 	s, space := onRedis(t, redistest.Shared(t)), newSpace()
@@ -184,7 +182,6 @@ func exampleOf(op c3po.Operation, known map[string]any) map[string]any {
 	return example
 }
 
-// Claims: A7, A10
 func TestBadRequestsAreRefusedWithWords(t *testing.T) {
 	t.Parallel()
 	s := onRedis(t, redistest.Shared(t))
@@ -251,7 +248,6 @@ func TestAWrongMethodIsToldTheRightOne(t *testing.T) {
 	}
 }
 
-// Claims: A9, A10
 func TestTheEleventhMessageOfAMinuteIsRefused(t *testing.T) {
 	t.Parallel()
 	s, space := onRedis(t, redistest.Shared(t)), newSpace()
@@ -266,7 +262,6 @@ func TestTheEleventhMessageOfAMinuteIsRefused(t *testing.T) {
 	}
 }
 
-// Claims: A10
 func TestEveryErrorSaysWhetherToTryAgain(t *testing.T) {
 	t.Parallel()
 	s := onRedis(t, redistest.Shared(t))
@@ -281,7 +276,6 @@ func TestEveryErrorSaysWhetherToTryAgain(t *testing.T) {
 
 var nextPage = regexp.MustCompile(`^<(\?[^>]+)>; rel="next"$`)
 
-// Claims: A14
 func TestAListIsABareArrayAndLinksToItsNextPage(t *testing.T) {
 	t.Parallel()
 	s, space := onRedis(t, redistest.Shared(t)), newSpace()
@@ -318,7 +312,6 @@ func TestAListIsABareArrayAndLinksToItsNextPage(t *testing.T) {
 	}
 }
 
-// Claims: A2, A14
 func TestAPageOfMessagesSaysHowManyThereAre(t *testing.T) {
 	t.Parallel()
 	s, space := onRedis(t, redistest.Shared(t)), newSpace()
@@ -359,7 +352,6 @@ func TestAPageOfMessagesSaysHowManyThereAre(t *testing.T) {
 	}
 }
 
-// Claims: A6, U3
 func TestEveryAnswerSaysWhoTheCallerActedAs(t *testing.T) {
 	t.Parallel()
 	s, space := onRedis(t, redistest.Shared(t)), newSpace()
@@ -398,7 +390,6 @@ func TestSpacesDoNotSeeEachOther(t *testing.T) {
 		refused(t, http.StatusNotFound, c3po.AgentNotFound)
 }
 
-// Claims: C6
 func TestLookingAtPendingMailIsNotServing(t *testing.T) {
 	t.Parallel()
 	s, space := onRedis(t, redistest.Shared(t)), newSpace()

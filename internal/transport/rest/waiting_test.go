@@ -41,7 +41,6 @@ func (a *asked) answer(t *testing.T) answer {
 	return got
 }
 
-// Claims: A11, A14
 func TestALongPollIsAnsweredByMail(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -81,7 +80,6 @@ func number(n int64) string {
 	return string(text)
 }
 
-// Claims: A11
 func TestAWaitEndsWithItsCaller(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -101,7 +99,6 @@ func TestAWaitEndsWithItsCaller(t *testing.T) {
 	})
 }
 
-// Claims: A11, A14
 func TestADrainingCoordinatorAnswersEveryWaitWithRetry(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -130,7 +127,6 @@ func TestADrainingCoordinatorAnswersEveryWaitWithRetry(t *testing.T) {
 	})
 }
 
-// Claims: A11, A14
 func TestALongPollGoesOnUnderTheNewNameOfItsAgent(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

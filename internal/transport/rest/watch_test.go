@@ -38,7 +38,6 @@ func TestARequestIsLoggedWithoutWhatIsInIt(t *testing.T) {
 	}
 }
 
-// Claims: A10
 func TestOnlyFailuresOfOursAreLoggedAsErrors(t *testing.T) {
 	t.Parallel()
 	redis := redistest.New(t)
