@@ -1,82 +1,63 @@
 package c3po_test
 
 import (
-	"fmt"
 	"io/fs"
-	"maps"
 	"os"
-	"path"
+	"os/exec"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
-	"testing/fstest"
 
 	"github.com/c3po-dev/c3po/internal/testkit/faultrig/matrix"
 )
 
-// minAttacks keeps an attack from being dropped without a word.
-const minAttacks = 80
-
-// Without its break nobody would know whether an attack was refused by the line
-// that is there for it.
-func TestEveryAttackHasATestAndABreakThatLetsItIn(t *testing.T) {
+// Without its break nobody would know whether the line that is there for an attack
+// refuses it.
+func TestEveryAttackHasABreakThatLetsItIn(t *testing.T) {
 	t.Parallel()
-	tree := os.DirFS(".")
-	text, err := fs.ReadFile(tree, "testdata/attacks.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	attacks, problems := judgeAttacks(t, tree, string(text))
-	for _, problem := range problems {
-		t.Error(problem)
-	}
-	if attacks < minAttacks {
-		t.Errorf("there are %d attacks, want at least %d", attacks, minAttacks)
-	}
-}
-
-func judgeAttacks(t *testing.T, tree fs.FS, text string) (attacks int, problems []string) {
-	t.Helper()
-	var seen []string
-	for line := range strings.Lines(text) {
+	tree, attacks := os.DirFS("."), map[string]bool{}
+	for line := range strings.Lines(readPage(t, tree, "testdata/attacks.txt")) {
 		name, what, _ := strings.Cut(strings.TrimSpace(line), " ")
 		if name == "" || strings.HasPrefix(name, "#") {
 			continue
 		}
-		attacks++
-		if strings.TrimSpace(what) == "" || slices.Contains(seen, name) {
-			problems = append(problems, fmt.Sprintf("%s says nothing new", name))
+		if strings.TrimSpace(what) == "" || attacks[name] {
+			t.Errorf("%s says nothing new", name)
 		}
-		seen = append(seen, name)
-		patch, err := fs.ReadFile(tree, "testdata/bites/"+name+".patch")
-		if err != nil {
-			problems = append(problems, fmt.Sprintf("%s has no break", name))
-			continue
-		}
-		_, guard, _ := strings.Cut(string(patch), "\nGuard: ")
-		guard, _, _ = strings.Cut(guard, "\n")
-		folder, test, _ := strings.Cut(guard, " ")
-		if !exists(t, tree, matrix.Entry{Row: name, Package: folder, Test: test}) {
-			problems = append(problems, fmt.Sprintf("%s: there is no %s", name, guard))
+		attacks[name] = true
+		if _, err := fs.Stat(tree, "testdata/bites/"+name+".patch"); err != nil {
+			t.Errorf("%s has no break", name)
 		}
 	}
-	return attacks, problems
+	if len(attacks) < 80 {
+		t.Errorf("there are %d attacks, want at least 80", len(attacks))
+	}
 }
 
-func TestTheRuleOfAttacksBites(t *testing.T) {
+// A break that has gone blind proves nothing. Running it takes minutes (make torture-bites).
+func TestEveryBreakAppliesAndNamesATestThatExists(t *testing.T) {
 	t.Parallel()
-	tree := fstest.MapFS{
-		"internal/a/a_test.go":         {Data: []byte("package a\n\nfunc TestIt(t *testing.T) {}\n")},
-		"testdata/bites/good.patch":    {Data: []byte("What: a door\nGuard: ./internal/a TestIt\n\n")},
-		"testdata/bites/missing.patch": {Data: []byte("What: a door\nGuard: ./internal/a TestGone\n\n")},
+	tree := os.DirFS(".")
+	patches, err := fs.Glob(tree, "testdata/bites/*.patch")
+	if err != nil || len(patches) == 0 {
+		t.Fatalf("%d patches, %v", len(patches), err)
 	}
-	_, got := judgeAttacks(t, tree, "# who\ngood tries the door\ngood tries it again\nmissing tries it\nnone tries it\n")
-	want := []string{"good says nothing new", "missing: there is no ./internal/a TestGone", "none has no break"}
-	if !slices.Equal(got, want) {
-		t.Errorf("got %q\nwant %q", got, want)
+	for _, patch := range patches {
+		found := breakHead.FindStringSubmatch(readPage(t, tree, patch))
+		if found == nil {
+			t.Errorf("%s does not begin with What: and Guard:", patch)
+			continue
+		}
+		if folder, test := found[1], found[2]; !exists(t, tree, matrix.Entry{Package: folder, Test: test}) {
+			t.Errorf("%s: there is no %s %s", patch, folder, test)
+		}
+		if said, err := exec.Command("git", "apply", "--check", patch).CombinedOutput(); err != nil {
+			t.Errorf("%s does not apply any more: %s", patch, said)
+		}
 	}
 }
+
+var breakHead = regexp.MustCompile(`\AWhat: .+\nGuard: (\S+) (\w+)\n`)
 
 // tested are the sections of the page on security whose every row and promise
 // names its tests, in a comment that readers do not see.
@@ -94,7 +75,7 @@ func TestEverySentenceOnSecurityHasATest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tests := allTests(t, tree)
+	tests := everyTest(t, tree)
 	promises := 0
 	for _, section := range tested {
 		_, text, found := strings.Cut(string(page), "\n## "+section+"\n")
@@ -142,23 +123,4 @@ func claimsIn(section string) []string {
 		}
 	}
 	return claims
-}
-
-func allTests(t *testing.T, tree fs.FS) map[string]bool {
-	t.Helper()
-	tests := map[string]bool{}
-	err := fs.WalkDir(tree, ".", func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || !entry.IsDir() {
-			return err
-		}
-		if base := path.Base(name); name != "." && (strings.HasPrefix(base, ".") || base == "node_modules") {
-			return fs.SkipDir
-		}
-		maps.Copy(tests, testsIn(t, tree, name))
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tests
 }

@@ -5,7 +5,6 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"os/exec"
 	"path"
 	"regexp"
 	"slices"
@@ -53,39 +52,6 @@ func TestOnlyPagesForEngineersNameTests(t *testing.T) {
 	if named < 50 {
 		t.Fatalf("only %d names of tests were found", named)
 	}
-}
-
-// A break that nobody knows of proves nothing to anybody.
-func TestTheTableOfBreaksIsWhatIsThere(t *testing.T) {
-	t.Parallel()
-	tree := os.DirFS(".")
-	page := readPage(t, tree, "docs/operations/torture.md")
-	patches, err := fs.Glob(tree, "testdata/bites/*.patch")
-	if err != nil || len(patches) == 0 {
-		t.Fatalf("%d patches, %v", len(patches), err)
-	}
-	for _, patch := range patches {
-		text := readPage(t, tree, patch)
-		row := fmt.Sprintf("| `%s` | %s | `%s` |", strings.TrimSuffix(path.Base(patch), ".patch"), headOf(text, "What"),
-			strings.Fields(headOf(text, "Guard"))[1])
-		if !strings.Contains(page, row+"\n") {
-			t.Errorf("docs/operations/torture.md has no row\n%s", row)
-		}
-		if said, err := exec.Command("git", "apply", "--check", patch).CombinedOutput(); err != nil {
-			t.Errorf("%s breaks nothing any more: %s", patch, said)
-		}
-	}
-	if rows := strings.Count(page, "\n| `"); rows < len(patches) {
-		t.Errorf("%d rows for %d breaks", rows, len(patches))
-	}
-}
-
-func headOf(patch, word string) string {
-	found := regexp.MustCompile(`(?m)^` + word + `: (.+)$`).FindStringSubmatch(patch)
-	if found == nil {
-		return "?"
-	}
-	return found[1]
 }
 
 var visibleTests = regexp.MustCompile(`\b(?:Test|Fuzz)[A-Z][a-zA-Z0-9]{5,}`)
