@@ -119,8 +119,18 @@ func (d *comparison) run(a *comparedSpace, id c3po.AgentID) string {
 	return ""
 }
 
-// mailOf is a message, mostly of the owner's.
+// mailOf is a message, mostly the owner's. Now and then its id names another sender.
 func (d *comparison) mailOf(a *comparedSpace, owner c3po.AgentID) c3po.MessageID {
+	id := d.sentTo(a, owner)
+	if d.oneIn(16, "a forged sender") {
+		_, to, hex := id.Split()
+		return c3po.NewMessageID(d.agent(a, "forged sender"), to, hex)
+	}
+	return id
+}
+
+// sentTo is a message as it was sent, mostly to the owner.
+func (d *comparison) sentTo(a *comparedSpace, owner c3po.AgentID) c3po.MessageID {
 	if len(a.mail) > 0 && d.oneIn(8, "mail of anybody") {
 		return draw(d, "message", a.mail)
 	}
@@ -171,7 +181,7 @@ func (d *comparison) reap(a *comparedSpace) {
 }
 
 func (d *comparison) bury(a *comparedSpace) {
-	d.buryOne(a, d.mailOf(a, d.owner(a)), c3po.ReasonCorrupt)
+	d.buryOne(a, d.sentTo(a, d.owner(a)), c3po.ReasonCorrupt)
 }
 
 func (d *comparison) buryOne(a *comparedSpace, id c3po.MessageID, reason string) {

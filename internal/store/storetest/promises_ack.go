@@ -16,13 +16,6 @@ func (w *testStore) received(owner c3po.AgentID, reader string, ids ...c3po.Mess
 
 func ackPromises() []promise {
 	return []promise{
-		{"what another is said to have sent is not received", nil, func(w *testStore) {
-			w.enter(alice, bob, carol)
-			id := w.send(bob, alice, "one")
-			_, _, hex := id.Split()
-			same(w, "outcome", w.received(alice, "s1", c3po.NewMessageID(carol, alice, hex)), []store.AckOutcome{store.AckUnknown})
-			same(w, "received", w.entry(id).Facts.Received, nil)
-		}},
 		{"an ack ends a message and keeps its record", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			id := w.send(bob, alice, "hi")
@@ -46,15 +39,43 @@ func ackPromises() []promise {
 			same(w, "the other's inbox", w.inbox(carol), []string{"other"})
 		}},
 		{"an id with the hex of a message but another sender is unknown", nil, func(w *testStore) {
-			w.enter(alice, bob)
-			_, _, hex := w.send(bob, alice, "hi").Split()
-			forged := c3po.NewMessageID(carol, alice, hex)
-			same(w, "ack", w.ack(alice, forged), []store.AckOutcome{store.AckUnknown})
-			if w.message(forged) != nil {
-				w.Error("the forged id is known")
+			w.enter(bob, carol)
+			w.join(alice)
+			mail, task := w.send(bob, alice, "hi"), w.task(bob, "work")
+			same(w, "claimed", w.claim(alice), "work")
+			for _, id := range []c3po.MessageID{mail, task} {
+				_, to, hex := id.Split()
+				forged, before := c3po.NewMessageID(carol, to, hex), w.entry(id)
+				w.unchanged(func() {
+					if w.message(forged) != nil {
+						w.Error("the forged id is known")
+					}
+					done, err := w.store.Cancel(w.ctx, w.space, store.CancelStep{From: carol, ID: forged, Holder: alice, Durability: c3po.OnDisk})
+					w.must(err)
+					same(w, "cancel", done, store.Cancelled{Outcome: c3po.CancelUnknown})
+					_, err = w.store.Reply(w.ctx, w.space, answer(alice, forged, "who?"))
+					w.refused(err, c3po.InvalidRequest)
+					same(w, "silence", w.unanswered(alice, forged), false)
+					same(w, "held up", w.heldUp(alice, forged, store.Stalled), store.HeldUp{})
+					same(w, "cost", w.uses(alice, "", forged, 10), false)
+					same(w, "lapse", w.lapse(forged), false)
+					same(w, "revive", w.revive(forged, ""), store.ReviveLeft)
+					w.serve("s1", forged)
+				})
+				same(w, "afterwards", w.entry(id), before)
 			}
-			_, err := w.store.Reply(w.ctx, w.space, answer(alice, forged, "who?"))
-			w.refused(err, c3po.InvalidRequest)
+			_, _, hex := mail.Split()
+			forged := []c3po.MessageID{c3po.NewMessageID(carol, alice, hex)}
+			w.unchanged(func() {
+				same(w, "ack", w.ack(alice, forged...), []store.AckOutcome{store.AckUnknown})
+				same(w, "received", w.received(alice, "s1", forged...), []store.AckOutcome{store.AckUnknown})
+			})
+			_, _, hex = task.Split()
+			forged[0] = c3po.NewMessageID(carol, reviewers, hex)
+			w.unchanged(func() {
+				same(w, "ack of a task", w.ackClaimed(alice, forged...), []store.AckOutcome{store.AckUnknown})
+				w.refused(w.claimOne(alice, forged[0]), c3po.InvalidRequest)
+			})
 			same(w, "inbox", w.inbox(alice), []string{"hi"})
 		}},
 		{"an ack is final", nil, func(w *testStore) {

@@ -266,6 +266,20 @@ func limitPromises() []promise {
 			w.advance(-2 * time.Hour)
 			step.Text = "after"
 			w.sendStep(step)
+			w.advance(2 * time.Hour)
+			step.Text = "once the clock is right again"
+			w.sendStep(step)
+		}},
+		{"a clock that was set back stops no speaker", nil, func(w *testStore) {
+			w.enter(alice, bob)
+			w.joinRoom(lobby, alice, bob)
+			for i, by := range []time.Duration{0, -2 * time.Hour, 2 * time.Hour} {
+				w.advance(by)
+				step := saying(bob, lobby, fmt.Sprint(i))
+				step.RateLimit = 1
+				w.post(step)
+			}
+			w.expectHears(alice, "0", "1", "2")
 		}},
 		{"sends that are not limited are not counted", nil, func(w *testStore) {
 			w.enter(alice, bob)

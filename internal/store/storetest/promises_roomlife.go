@@ -66,6 +66,25 @@ func roomLifePromises() []promise {
 			w.leave(lobby, bob)
 			same(w, "by a person", w.endRoom(store.EndRoomStep{Room: lobby, By: c3po.Human, Outside: true}), store.EndDone)
 		}},
+		{"a room made again hides nothing from those who were in the one before", nil, func(w *testStore) {
+			w.enter(alice, bob, carol)
+			w.joinRoom(lobby, alice, bob, carol)
+			w.say(bob, lobby, "1") // unread, so alice's next post is noted as her own
+			w.say(alice, lobby, "2")
+			mentioned := saying(bob, lobby, "@carol 3")
+			mentioned.Mentions = []c3po.AgentID{carol}
+			same(w, "mailed", w.post(mentioned).Mailed, []c3po.AgentID{carol})
+			for _, id := range []c3po.AgentID{alice, bob, carol} {
+				w.leave(lobby, id)
+			}
+			same(w, "ended", w.endRoom(store.EndRoomStep{Room: lobby, By: alice}), store.EndDone)
+			w.joinRoom(lobby, alice, bob, carol)
+			for _, text := range []string{"one", "two", "three"} {
+				w.say(bob, lobby, text)
+			}
+			w.expectHears(alice, "one", "two", "three")
+			w.expectHears(carol, "one", "two", "three")
+		}},
 		{"a room that is empty and silent for long ends by itself, and no other", func(l *c3po.Limits) { l.RoomLife = 3 * time.Hour }, func(w *testStore) {
 			w.enter(alice, bob)
 			w.joinRoom(lobby, alice)
