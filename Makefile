@@ -98,6 +98,10 @@ vet: ## go vet for linux, macOS and Windows
 	GOOS=darwin $(GO) vet ./...
 	GOOS=windows $(GO) vet ./...
 
+.PHONY: prose
+prose: ## the sentences of PATHS that need other words, shown and never refused
+	tools/prose $(PATHS)
+
 lint: ## staticcheck, as pinned in tools/go.mod
 	$(GO) tool -modfile=tools/go.mod staticcheck ./...
 
