@@ -1,8 +1,11 @@
 package c3po_test
 
 import (
+	"io/fs"
 	"os"
 	"regexp"
+	"slices"
+	"strings"
 	"testing"
 )
 
@@ -27,6 +30,41 @@ func TestTheWalkThroughTheCodeLeadsToWhatIsThere(t *testing.T) {
 		}
 		if row[2] != "" && !regexp.MustCompile(`(?m)^func (\([^)]*\) )?`+row[2]+`[\[(]`).Match(text) {
 			t.Errorf("%s has no function %s", row[1], row[2])
+		}
+	}
+}
+
+var (
+	quoted   = regexp.MustCompile("`([^`\n ]+)`")
+	fileName = regexp.MustCompile(`^[a-z].*\.(go|lua|md|txt|json|yaml|ts|sh)$`)
+)
+
+// A file may be named by the end of its path, a folder only by all of it.
+func TestFilesNamedForDevelopersExist(t *testing.T) {
+	t.Parallel()
+	tree, files := os.DirFS("."), []string{}
+	err := fs.WalkDir(tree, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err == nil && entry.IsDir() && (name == ".git" || entry.Name() == "node_modules") {
+			return fs.SkipDir
+		}
+		files = append(files, "/"+name)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, page := range []string{"AGENTS.md", "ARCHITECTURE.md", "CONTRIBUTING.md"} {
+		for _, found := range quoted.FindAllStringSubmatch(readPage(t, tree, page), -1) {
+			name := strings.TrimSuffix(found[1], "/")
+			first, _, deep := strings.Cut(name, "/")
+			if _, err := fs.Stat(tree, first); !fileName.MatchString(name) && (!deep || err != nil) {
+				continue
+			}
+			if !slices.ContainsFunc(files, func(file string) bool {
+				return file == "/"+name || fileName.MatchString(name) && strings.HasSuffix(file, "/"+name)
+			}) {
+				t.Errorf("%s names %s, which does not exist", page, name)
+			}
 		}
 	}
 }
