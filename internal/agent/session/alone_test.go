@@ -55,13 +55,15 @@ func TestARunThatAnswersMailHearsOfItAtItsEndAlsoFromASlowCoordinator(t *testing
 	forward := httputil.NewSingleHostReverseProxy(target)
 	between := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if slow.Load() {
-			faultrig.Pass(r.Context(), 600*time.Millisecond)
+			faultrig.Pass(r.Context(), 100*time.Millisecond)
 		}
 		r.Host = target.Host
 		forward.ServeHTTP(w, r)
 	}))
 	t.Cleanup(between.Close)
-	r := startAs(t, between.URL, "box:1:1", func(cfg *session.Config) { cfg.Answers = true })
+	r := startAs(t, between.URL, "box:1:1", func(cfg *session.Config) {
+		cfg.Answers, cfg.Timeouts.Refresh = true, time.Millisecond // which only a run with a person keeps to
+	})
 	r.hook(hook.Event{Name: hook.SessionStart, SessionID: "s1", Source: "startup", Attended: "0"})
 	eventually(t, "it is connected", func() bool {
 		all := session.Instances(t.Context(), r.folder())

@@ -19,11 +19,6 @@ import (
 )
 
 const (
-	// askTimeout is how long the coordinator may take to be asked for an approval.
-	askTimeout = 5 * time.Second
-	// blockedAsk is the same for a client that opens its dialog when the hook has ended: with
-	// the hook's own start it is what a person does not notice.
-	blockedAsk = 120 * time.Millisecond
 	// DefaultApprovalWait is how long the person is asked elsewhere only, by a client that
 	// opens its dialog when the hook has ended.
 	DefaultApprovalWait = time.Minute
@@ -87,12 +82,12 @@ func (s *Server) consult(ctx context.Context, event hook.Event, wait time.Durati
 	r := &request{approval: approval, asked: time.Now(), settled: settled}
 	s.opens(r)
 	defer s.closes(r)
-	most, expires := askTimeout, ""
+	most, expires := s.timeouts.Ask, ""
 	if s.dialect.Blocks() {
 		if s.isThere() {
 			return answer, false
 		}
-		most = blockedAsk
+		most = s.timeouts.BlockedAsk
 	}
 	if wait > 0 {
 		expires = fmt.Sprintf("%ds", max(1, wait/time.Second))

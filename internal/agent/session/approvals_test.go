@@ -10,7 +10,6 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -51,7 +50,7 @@ func (d *dialog) says(t *testing.T) string {
 	select {
 	case answer := <-d.answer:
 		return answer
-	case <-time.After(20 * time.Second):
+	case <-time.After(deadline):
 		t.Fatal("the hook hangs")
 		return ""
 	}
@@ -152,12 +151,8 @@ func TestADialogThatIsGoneWithdrawsItsQuestion(t *testing.T) {
 	} {
 		d := r.opens("x")
 		id := r.asked("x")
-		began := time.Now()
 		end(d)
 		eventually(t, what, func() bool { return r.questions() == 0 })
-		if took := time.Since(began); took > 5*time.Second {
-			t.Errorf("%s: withdrawn after %v", what, took)
-		}
 		if err := r.allow(id); err == nil {
 			t.Errorf("%s: a late verdict was taken", what)
 		}
@@ -226,35 +221,6 @@ func TestApprovalsSurviveACoordinatorThatIsKilled(t *testing.T) {
 	}
 }
 
-func TestWithoutACoordinatorADialogIsTheTerminalsAlone(t *testing.T) {
-	t.Parallel()
-	c := coordinator(t)
-	proxy := faultrig.NewProxy(t, strings.TrimPrefix(c.URL(), "http://"))
-	for _, by := range []hook.Dialect{hook.Codex, hook.Copilot} {
-		r := startAs(t, "http://"+proxy.Addr(), "box:1:"+string(by), func(cfg *session.Config) {
-			cfg.Approves, cfg.Dialect, cfg.Attended = func() bool { return true }, by, true
-		})
-		r.prompt()
-		eventually(t, "it is there", func() bool { return len(r.agents()) > 0 })
-		d := r.opens("x")
-		r.asked("x")
-		d.kill()
-		d.says(t)
-		proxy.BlackHole()
-		var took []time.Duration
-		for range 5 {
-			began := time.Now()
-			if said := r.opens("x").says(t); said != "{}" {
-				t.Errorf("the hook says %s", said)
-			}
-			took = append(took, time.Since(began))
-		}
-		faultrig.Hold(t, "a dialog waits for a coordinator that is silent ("+string(by)+")", median(took), 150*time.Millisecond)
-		proxy.Heal()
-		r.hangUp()
-	}
-}
-
 // holding is a session of a client that opens its dialog only when the hook has ended, and
 // of which it is known when somebody last typed at its terminal.
 func holding(t *testing.T, url, run string, most time.Duration) (r *testSession, types func(time.Time)) {
@@ -317,13 +283,15 @@ func TestADialogThatIsHeldBackOpensForWhoeverIsAtTheTerminal(t *testing.T) {
 func TestADialogIsHeldBackNoLongerThanThePersonWants(t *testing.T) {
 	t.Parallel()
 	r, _ := holding(t, coordinator(t).URL(), "box:1:1", 2*time.Second)
-	d := r.opens("x")
-	id := r.asked("x")
-	if said := d.says(t); said != "{}" {
+	if said := r.opens("x").says(t); said != "{}" {
 		t.Errorf("the hook says %s", said)
 	}
 	eventually(t, "nothing waits for the person", func() bool { return r.questions() == 0 })
-	if err := r.allow(id); err == nil {
+	list, err := r.as("api").Tickets(t.Context(), c3po.TicketsInput{Which: c3po.TicketsAsked})
+	if err != nil || len(list.Tickets) != 1 {
+		t.Fatalf("the questions to the person are %+v, %v", list.Tickets, err)
+	}
+	if err := r.allow(list.Tickets[0].ID); err == nil {
 		t.Error("a late verdict was taken")
 	}
 }
@@ -372,24 +340,15 @@ func TestADialogCostsNothingWithoutApprovals(t *testing.T) {
 			r.opens("nothing4")
 			r.asked("nothing4")
 		} else {
-			var took []time.Duration
 			for n := range 5 {
-				began := time.Now()
 				if said := r.opens(fmt.Sprint("nothing", n)).says(t); said != "{}" {
 					t.Errorf("the hook says %s", said)
 				}
-				took = append(took, time.Since(began))
 			}
-			faultrig.Hold(t, "a dialog without approvals waits for c3po", median(took), 10*time.Millisecond)
 		}
 		if sent("request_approval") != wants || sent("nothing4") != wants {
 			t.Errorf("with approvals %v: request_approval was sent: %v, the command: %v", wants, sent("request_approval"), sent("nothing4"))
 		}
 		r.hangUp()
 	}
-}
-
-func median(all []time.Duration) time.Duration {
-	slices.Sort(all)
-	return all[len(all)/2]
 }

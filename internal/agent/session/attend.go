@@ -140,7 +140,7 @@ func (s *Server) lookAround(ctx context.Context) {
 	if alone || s.to().Lost() {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, refreshTimeout)
+	ctx, cancel := context.WithTimeout(ctx, s.timeouts.Refresh)
 	defer cancel()
 	others, err := s.to().ListAgents(ctx, c3po.ListAgentsInput{Status: c3po.Online, Limit: 100})
 	place.Online, place.More, place.Unseen = nil, 0, err != nil
@@ -183,7 +183,7 @@ func (s *Server) unsettle(why error) {
 	s.trouble = why
 	select {
 	case <-s.settled:
-		s.settled, s.patient = make(chan struct{}), hookTimeout
+		s.settled, s.patient = make(chan struct{}), s.timeouts.Hook
 	default:
 	}
 	select {
@@ -293,9 +293,9 @@ func (s *Server) look(ctx context.Context, in c3po.PendingInput) (resident.View,
 func (s *Server) goodbye(ctx context.Context) {
 	s.readTranscript() // a client that nobody sits at ends a moment after its turn has failed
 	s.mu.Lock()
-	most := goodbyeTimeout
+	most := s.timeouts.Goodbye
 	if s.silent {
-		most = hurriedGoodbyeTimeout
+		most = s.timeouts.HurriedGoodbye
 	}
 	s.conversation.moves()                    // what has ended is not stalled
 	s.conversation.leave()                    // nobody answers any more

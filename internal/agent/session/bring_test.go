@@ -42,7 +42,7 @@ func (r *testSession) woken(lines <-chan string) (shown string) {
 	r.t.Helper()
 	select {
 	case shown = <-lines:
-	case <-time.After(lineTimeout):
+	case <-time.After(deadline):
 		r.t.Fatal("it is not woken")
 	}
 	if text := r.types("<task-notification>\n<event>" + shown + "</event>\n</task-notification>"); strings.Contains(text, "[c3po ") {

@@ -13,17 +13,6 @@ import (
 	"github.com/c3po-dev/c3po/internal/agent/hook"
 )
 
-const (
-	// hookTimeout is how long a hook keeps its client waiting.
-	hookTimeout = 150 * time.Millisecond
-	// refreshTimeout is how long a hook that is about to speak of mail looks whether it
-	// is still there.
-	refreshTimeout = 150 * time.Millisecond
-	// firstAnswerTimeout is how long a coordinator may take for its first answer before the
-	// person is told that it is away, and at the end of a run that nobody sits before.
-	firstAnswerTimeout = 2 * time.Second
-)
-
 // hookCall is the tool that the plugin's hooks call.
 func (s *Server) hookCall(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	var event hook.Event
@@ -238,7 +227,7 @@ func (s *Server) warn() hook.Decision {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	slow := s.trouble == nil && !s.client.Lost()
-	if s.conversation.warned || slow && time.Since(s.wantedAt) < firstAnswerTimeout {
+	if s.conversation.warned || slow && time.Since(s.wantedAt) < s.timeouts.FirstAnswer {
 		return hook.Decision{}
 	}
 	s.conversation.warned = true
@@ -260,9 +249,9 @@ func (s *Server) onToolUsed(event hook.Event) hook.Decision {
 
 func (s *Server) onStop(ctx context.Context, event hook.Event) hook.Decision {
 	s.mu.Lock()
-	alone, most := s.conversation.alone, refreshTimeout
+	alone, most := s.conversation.alone, s.timeouts.Refresh
 	if s.conversation.scripted {
-		most = firstAnswerTimeout // nobody sits before it
+		most = s.timeouts.FirstAnswer // nobody sits before it
 	}
 	s.mu.Unlock()
 	away := !s.isSettled() || s.to().Lost()
@@ -323,7 +312,7 @@ func (s *Server) worthLooking() bool {
 // elsewhere, by a person for example; and while the connection is being made anew
 // there may be mail that is not known yet. It says whether that could be done.
 func (s *Server) refresh(ctx context.Context) bool {
-	return !s.to().Lost() && s.relook(ctx, refreshTimeout)
+	return !s.to().Lost() && s.relook(ctx, s.timeouts.Refresh)
 }
 
 // relook is refresh also where the last that was heard of the coordinator is that it

@@ -84,10 +84,6 @@ func isAlive(socket string) bool {
 	return err == nil && lock == nil
 }
 
-// reachTimeout is how long a coordinator may take before a session is said not to
-// hear of mail.
-const reachTimeout = 500 * time.Millisecond
-
 // aboutNow is about, with a look whether the coordinator and its store answer: a
 // wait that is held shows nothing of that.
 func (s *Server) aboutNow(ctx context.Context) Instance {
@@ -95,7 +91,7 @@ func (s *Server) aboutNow(ctx context.Context) Instance {
 	if !about.Connected {
 		return about
 	}
-	ctx, cancel := context.WithTimeout(ctx, reachTimeout)
+	ctx, cancel := context.WithTimeout(ctx, s.timeouts.Reach)
 	defer cancel()
 	if _, err := s.look(ctx, c3po.PendingInput{}); err != nil {
 		about.Connected, about.Trouble = false, "the coordinator does not answer"

@@ -27,16 +27,15 @@ func TestASessionProcessSaysWhatItIs(t *testing.T) {
 	}
 	eventually(t, "it is there before it is wanted", func() bool { i := look(); return i.Run == "box:1:1" && !i.Connected })
 	r.prompt()
-	eventually(t, "it is connected", func() bool { return look().Connected })
-	if got := look(); got.Agent != "api" || got.Client != "test" || got.Session != "s1" || got.Monitors != 0 || got.Trouble != "" {
+	var got session.Instance
+	eventually(t, "it is connected", func() bool { got = look(); return got.Connected })
+	if got.Agent != "api" || got.Client != "test" || got.Session != "s1" || got.Monitors != 0 || got.Trouble != "" {
 		t.Errorf("it says %+v", got)
 	}
 	r.send("web", "hello")
 	eventually(t, "it knows of mail", func() bool { return look().Unread == 1 })
 	r.off.Store(true)
-	if got := look(); !got.Off || got.Connected {
-		t.Errorf("switched off it says %+v", got)
-	}
+	eventually(t, "it is switched off, and not connected", func() bool { got = look(); return got.Off && !got.Connected })
 	r.hangUp()
 	if all := session.Instances(t.Context(), filepath.Dir(r.socket)); len(all) != 0 {
 		t.Errorf("after its end there is %+v", all)
@@ -90,9 +89,10 @@ func TestTheLastHookOfAClientIsWrittenDown(t *testing.T) {
 		return last != nil && last.Event == hook.UserPromptSubmit && last.At.After(before) && last.Took > 0
 	})
 	r.hook(hook.Event{Name: hook.StopEvent, SessionID: "s1"})
-	if last := session.Instances(t.Context(), filepath.Dir(r.socket))[0].LastHook; last == nil || last.Event != hook.StopEvent {
-		t.Errorf("the session process says of its last hook: %+v", last)
-	}
+	eventually(t, "the session process names its last hook", func() bool {
+		last := session.Instances(t.Context(), filepath.Dir(r.socket))[0].LastHook
+		return last != nil && last.Event == hook.StopEvent
+	})
 	r.hangUp()
 	if last := r.noted.Load(); last.Event != hook.StopEvent {
 		t.Errorf("after the end %s is written down as the last", last.Event)
@@ -135,7 +135,7 @@ func TestASessionIsSaidToHearSoonAfterItsCoordinatorWasRestarted(t *testing.T) {
 	eventually(t, "without its coordinator it is not said to hear", func() bool { return !hears() })
 	c.Restart()
 	eventually(t, "it waits at the new one", func() bool { return r.agents()["api"].Reachability == c3po.ReachNow })
-	began := time.Now()
-	eventually(t, "it is said to hear", hears)
-	faultrig.Hold(t, "said to hear, after others are told so", time.Since(began), 3*time.Second)
+	if !faultrig.Within(40*time.Second, hears) { // less than its wait takes
+		t.Error("it waits at its coordinator, and is not said to hear")
+	}
 }

@@ -293,9 +293,6 @@ func (s *Server) tellOverlaps(d hook.Decision) hook.Decision {
 	return d
 }
 
-// commitTimeout is how long a commit waits for the coordinator. Without an answer it goes on.
-const commitTimeout = 2 * time.Second
-
 // checkCommit answers git's hook with the leases that stand against a commit, as JSON; with
 // nothing if nobody can tell.
 func (s *Server) checkCommit(ctx context.Context, event hook.Event) string {
@@ -303,7 +300,7 @@ func (s *Server) checkCommit(ctx context.Context, event hook.Event) string {
 	if json.Unmarshal(event.Input, &in) != nil || !s.isSettled() {
 		return ""
 	}
-	ctx, cancel := context.WithTimeout(ctx, commitTimeout)
+	ctx, cancel := context.WithTimeout(ctx, s.timeouts.Commit)
 	defer cancel()
 	found, err := s.to().LeaseCheck(ctx, in)
 	if err != nil {

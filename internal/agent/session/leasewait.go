@@ -8,22 +8,16 @@ import (
 	"github.com/c3po-dev/c3po"
 )
 
-const (
-	// leaseTimeout is how long the coordinator is asked for a lease. The edit waits less.
-	leaseTimeout = time.Second
-	// minPatience is how long an edit waits at least for its lease, and for one of a
-	// coordinator that did not answer in time before.
-	minPatience = 100 * time.Millisecond
-	// patienceFactor is how much longer than usual an answer may take, lastFactor how much
-	// longer than the last one.
-	patienceFactor, lastFactor = 8, 3
-)
+// patienceFactor is how much longer than usual an answer may take, lastFactor how much
+// longer than the last one.
+const patienceFactor, lastFactor = 8, 3
 
 // A pace is how long the coordinator took to answer lately.
 type pace struct {
-	took   []time.Duration // the last few that came in time
-	last   time.Duration   // the last, in time or not
-	silent bool            // it has not answered since it was too late once
+	min, max time.Duration   // bound the patience of an edit
+	took     []time.Duration // the last few that came in time
+	last     time.Duration   // the last, in time or not
+	silent   bool            // it has not answered since it was too late once
 }
 
 // patience is how long an edit waits for its lease. A coordinator that answers within a
@@ -31,13 +25,13 @@ type pace struct {
 // or far away is given the time it needs.
 func (p *pace) patience() time.Duration {
 	if p.silent {
-		return minPatience
+		return p.min
 	}
 	if len(p.took) == 0 {
-		return leaseTimeout // nobody knows yet
+		return p.max // nobody knows yet
 	}
 	usual := slices.Sorted(slices.Values(p.took))[len(p.took)/2]
-	return min(leaseTimeout, max(minPatience, patienceFactor*usual, lastFactor*p.last))
+	return min(p.max, max(p.min, patienceFactor*usual, lastFactor*p.last))
 }
 
 // answeredIn takes in how long an answer took; it is called with the lock held. One that was too late has perhaps waited for
@@ -66,7 +60,7 @@ func (s *Server) takeLeases(ctx context.Context, files c3po.LeaseFiles) *c3po.Le
 	answer := make(chan *c3po.Lease, 1)
 	late := false // under the lock of the leases
 	go func() {
-		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaseTimeout)
+		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.timeouts.Lease)
 		defer cancel()
 		began := time.Now()
 		held, _ := s.lease(limited, files)
@@ -104,9 +98,9 @@ func (s *Server) beginsFor() time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.wantedAt.IsZero() {
-		return leaseTimeout
+		return s.timeouts.Lease
 	}
-	return max(minPatience, leaseTimeout-time.Since(s.wantedAt))
+	return max(s.timeouts.MinLease, s.timeouts.Lease-time.Since(s.wantedAt))
 }
 
 // overlap remembers once that another session edits a file that this one has edited. It is

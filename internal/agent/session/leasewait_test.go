@@ -8,7 +8,7 @@ import (
 func TestAnEditWaitsForItsLeaseAsLongAsAnswersUsuallyTake(t *testing.T) {
 	t.Parallel()
 	const ms = time.Millisecond
-	var l leases
+	l := leases{pace: pace{min: 100 * ms, max: time.Second}}
 	wait := func(what string, want time.Duration) {
 		t.Helper()
 		if got := l.pace.patience(); got != want {

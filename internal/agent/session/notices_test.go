@@ -67,7 +67,7 @@ func TestMailWhoseTurnFailedStartsAnother(t *testing.T) {
 		if !strings.Contains(line, "\n| Which port?\n") {
 			t.Errorf("it hears %q", line)
 		}
-	case <-time.After(20 * time.Second):
+	case <-time.After(deadline):
 		t.Error("the mail is stranded")
 	}
 }
@@ -95,7 +95,7 @@ func TestATurnThatEndsWhileTheCoordinatorIsAwayIsNotToldOfMailAndHearsOfItWhenIt
 		if !strings.Contains(line, "\n| Which port?\n") {
 			t.Errorf("it hears %q", line)
 		}
-	case <-time.After(30 * time.Second):
+	case <-time.After(deadline):
 		t.Error("the mail is stranded")
 	}
 }
@@ -112,7 +112,7 @@ func TestMailThatCameWhileTheAgentWasAwayWakesASessionThatIsLeftIdle(t *testing.
 	r.hook(hook.Event{Name: hook.SessionStart, SessionID: "s1", Source: "startup"})
 	select {
 	case <-lines:
-	case <-time.After(20 * time.Second):
+	case <-time.After(deadline):
 		t.Error("it is not woken")
 	}
 }
@@ -130,7 +130,7 @@ func TestASessionThatStartsWithoutACoordinatorIsWokenAsSoonAsThereIsOne(t *testi
 	r.send("web", "Which port?")
 	select {
 	case <-lines:
-	case <-time.After(20 * time.Second):
+	case <-time.After(deadline):
 		t.Error("it is not woken")
 	}
 }
@@ -183,7 +183,7 @@ func TestMailStartsNoTurnWhileTheCoordinatorOrItsRedisIsAway(t *testing.T) {
 			repair()
 			select {
 			case <-lines:
-			case <-time.After(10 * time.Second):
+			case <-time.After(deadline):
 				t.Error("the mail is stranded")
 			}
 		})

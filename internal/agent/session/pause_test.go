@@ -12,9 +12,6 @@ import (
 	"github.com/c3po-dev/c3po/internal/agent/session"
 )
 
-// lineTimeout is how long a test waits for a line that must come.
-const lineTimeout = 30 * time.Second
-
 // hears waits for the line of a monitor, and answers it with a hook as a client
 // does, so that it is not sent again.
 func (r *testSession) hears(lines <-chan string, when, want string) {
@@ -24,7 +21,7 @@ func (r *testSession) hears(lines <-chan string, when, want string) {
 		if !strings.HasPrefix(line, want) {
 			r.t.Errorf("%s the monitor hears %q, want %q", when, line, want)
 		}
-	case <-time.After(lineTimeout):
+	case <-time.After(deadline):
 		r.t.Fatalf("%s the monitor hears nothing", when)
 	}
 	r.hook(hook.Event{Name: "Notification"})

@@ -52,12 +52,8 @@ func TestApprovalsSurviveARedisThatIsKilled(t *testing.T) {
 		late := r.opens(file)
 		again := r.asked(file)
 		redis.Kill()
-		began := time.Now()
 		late.kill() // decided at the terminal while nothing can be stored
 		late.says(t)
-		if took := time.Since(began); took > 5*time.Second {
-			t.Errorf("round %d: the hook ended after %v", i, took)
-		}
 		redis.Restart()
 		eventually(t, "the question is withdrawn", func() bool { return r.questions() == 0 })
 		if err := r.allow(again); err == nil {

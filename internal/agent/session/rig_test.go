@@ -21,6 +21,17 @@ import (
 
 func TestMain(m *testing.M) { faultrig.Main(m) }
 
+// patient are the timeouts of a session whose coordinator answers, however slow the machine is.
+var patient = session.Timeouts{
+	Hook: patience, Refresh: patience, FirstAnswer: patience, Ask: patience, BlockedAsk: patience, Lease: patience, MinLease: patience,
+	Commit: patience, Register: patience, Reach: patience, Goodbye: patience, HurriedGoodbye: patience,
+}
+
+const patience = 30 * time.Second
+
+// deadline is how long a test waits for something that must happen.
+const deadline = 2 * patience
+
 // A testSession is a session in this process and the client that has started it.
 type testSession struct {
 	t       *testing.T
@@ -73,7 +84,8 @@ func (r *testSession) connect(run string) {
 			return nil
 		},
 		Asked: "api", Profile: c3po.RegisterInput{Type: "test"}, Run: run, Socket: r.socket, Off: r.off.Load,
-		Note: func(run session.HookRun) { r.noted.Store(&run) },
+		Note:     func(run session.HookRun) { r.noted.Store(&run) },
+		Timeouts: patient,
 	}
 	if r.change != nil {
 		r.change(&cfg)
@@ -101,7 +113,7 @@ func (r *testSession) connect(run string) {
 			if err != nil {
 				r.t.Errorf("the session process ended with %v", err)
 			}
-		case <-time.After(20 * time.Second):
+		case <-time.After(deadline):
 			r.t.Error("the client hung up, and the session process does not end")
 		}
 	}
@@ -159,7 +171,7 @@ func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
-	for end := time.Now().Add(20 * time.Second); !holds(); <-tick.C {
+	for end := time.Now().Add(deadline); !holds(); <-tick.C {
 		if time.Now().After(end) {
 			t.Fatalf("not in time: %s", what)
 		}

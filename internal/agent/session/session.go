@@ -27,14 +27,56 @@ import (
 	"github.com/c3po-dev/c3po/internal/transport/mcpserver"
 )
 
-const (
-	// goodbyeTimeout is how long the end of a session may take: Claude Code gives the
-	// hooks of a plugin 1.5 s for it.
-	goodbyeTimeout = time.Second
-	// hurriedGoodbyeTimeout is the same for a coordinator that was silent when it was last
-	// asked. It will see that the connection is closed.
-	hurriedGoodbyeTimeout = 50 * time.Millisecond
-)
+// Timeouts bound how long the client waits for the coordinator before it continues
+// without an answer. A zero field has its default.
+type Timeouts struct {
+	// Hook is how long hooks together wait for the agent to be registered; 150 ms.
+	Hook time.Duration
+	// Refresh bounds the look at the mail that a hook is about to mention; 150 ms.
+	Refresh time.Duration
+	// FirstAnswer is how long a coordinator is slow before the person reads that it is
+	// away. A run without a person waits as long at its end; 2 s.
+	FirstAnswer time.Duration
+	// Ask bounds the request for an approval; 5 s.
+	Ask time.Duration
+	// BlockedAsk is Ask for a client that opens its dialog when the hook has ended: with the
+	// start of the hook it is short enough to go unnoticed; 120 ms.
+	BlockedAsk time.Duration
+	// Lease bounds the request for a lease, and with it how long an edit waits; 1 s.
+	Lease time.Duration
+	// MinLease is the least an edit waits for its lease. It waits no longer for a coordinator
+	// that was too late before; 100 ms.
+	MinLease time.Duration
+	// Commit is how long a commit waits for the leases against it; 2 s.
+	Commit time.Duration
+	// Register is how long a call waits for the agent to be registered with its whole
+	// profile. The call registers it in any case; 1 s.
+	Register time.Duration
+	// Reach bounds the look that shows whether a session hears of mail; 500 ms.
+	Reach time.Duration
+	// Goodbye bounds the end of a session: Claude Code gives the hooks of a plugin 1.5 s
+	// for it; 1 s.
+	Goodbye time.Duration
+	// HurriedGoodbye is Goodbye for a coordinator that was silent when it was last asked. It
+	// will see that the connection is closed; 50 ms.
+	HurriedGoodbye time.Duration
+}
+
+func (t Timeouts) withDefaults() Timeouts {
+	t.Hook = cmp.Or(t.Hook, 150*time.Millisecond)
+	t.Refresh = cmp.Or(t.Refresh, 150*time.Millisecond)
+	t.FirstAnswer = cmp.Or(t.FirstAnswer, 2*time.Second)
+	t.Ask = cmp.Or(t.Ask, 5*time.Second)
+	t.BlockedAsk = cmp.Or(t.BlockedAsk, 120*time.Millisecond)
+	t.Lease = cmp.Or(t.Lease, time.Second)
+	t.MinLease = cmp.Or(t.MinLease, 100*time.Millisecond)
+	t.Commit = cmp.Or(t.Commit, 2*time.Second)
+	t.Register = cmp.Or(t.Register, time.Second)
+	t.Reach = cmp.Or(t.Reach, 500*time.Millisecond)
+	t.Goodbye = cmp.Or(t.Goodbye, time.Second)
+	t.HurriedGoodbye = cmp.Or(t.HurriedGoodbye, 50*time.Millisecond)
+	return t
+}
 
 // Config says whose session process it is. Client is required.
 type Config struct {
@@ -101,6 +143,8 @@ type Config struct {
 	// Keep records what it takes to resume the session once it is closed; may be nil.
 	Keep  func(Kept)
 	Tools []c3po.Toolset // core if none
+	// Timeouts bound what the client waits for.
+	Timeouts Timeouts
 	// Defaults are the values of arguments that a model leaves out, by operation.
 	Defaults map[string]map[string]any
 	Version  string
@@ -125,6 +169,7 @@ type Server struct {
 	closing      func() bool
 	patience     time.Duration
 	stalledAfter time.Duration
+	timeouts     Timeouts
 	dialect      hook.Dialect
 	rouse        func(ctx context.Context, conversation, line string) error
 	attended     bool
@@ -177,11 +222,12 @@ func New(cfg Config) *Server {
 	s := &Server{
 		client: cfg.Client, reach: cfg.Reach, asked: cfg.Asked, profile: cfg.Profile, rooms: cfg.Rooms, run: cfg.Run, socket: cfg.Socket, stranger: cfg.Stranger, off: cfg.Off, switched: cfg.Switch, before: cfg.Before, holds: cfg.Registered,
 		approves: cfg.Approves, resumed: cfg.Resumed, closing: cfg.Closing, patience: cmp.Or(cfg.ApprovalWait, DefaultApprovalWait), stalledAfter: cmp.Or(cfg.StalledAfter, DefaultStalledAfter), requests: map[*request]bool{},
-		dialect: cfg.Dialect, rouse: cfg.Rouse, attended: cfg.Attended, answers: cfg.Answers, sees: cfg.Sees, note: cfg.Note, keep: cfg.Keep, tools: cfg.Tools, defaults: cfg.Defaults, version: cfg.Version, log: cfg.Log,
+		timeouts: cfg.Timeouts.withDefaults(), dialect: cfg.Dialect, rouse: cfg.Rouse, attended: cfg.Attended, answers: cfg.Answers, sees: cfg.Sees, note: cfg.Note, keep: cfg.Keep, tools: cfg.Tools, defaults: cfg.Defaults, version: cfg.Version, log: cfg.Log,
 		wanted: make(chan struct{}, 1), reportable: make(chan struct{}, 1), notable: make(chan struct{}, 1), keepable: make(chan struct{}, 1), settling: make(chan struct{}, 1), settled: make(chan struct{}),
-		tried: make(chan struct{}), patient: hookTimeout,
+		tried:  make(chan struct{}),
 		leases: leases{trees: map[string]*leasedTree{}, underWay: map[string][]string{}, due: make(chan struct{}, 1)},
 	}
+	s.patient, s.leases.pace.min, s.leases.pace.max = s.timeouts.Hook, s.timeouts.MinLease, s.timeouts.Lease
 	if s.before == nil {
 		s.before = func(context.Context, *client.Client, string) error { return nil }
 	}

@@ -241,7 +241,7 @@ func TestACancelledWaitEndsAtTheCoordinatorToo(t *testing.T) {
 	}
 	select {
 	case <-ended:
-	case <-time.After(20 * time.Second):
+	case <-time.After(deadline):
 		t.Error("the wait goes on at the coordinator")
 	}
 }
@@ -402,7 +402,7 @@ func TestALineThatNoHookFollowsIsSentAgain(t *testing.T) {
 		if second != first {
 			t.Errorf("the second line is %q", second)
 		}
-	case <-time.After(30 * time.Second):
+	case <-time.After(deadline):
 		t.Error("a line that was dropped is not sent again")
 	}
 	if text := r.prompt(); text != "{}" {

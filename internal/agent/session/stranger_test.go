@@ -5,7 +5,6 @@ import (
 	"net"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/c3po-dev/c3po/internal/agent/hook"
 	"github.com/c3po-dev/c3po/internal/agent/session"
@@ -19,7 +18,7 @@ func TestWhatBelongsToAnotherSessionIsToldNothing(t *testing.T) {
 		cfg.Stranger = func(net.Conn) bool { return stranger.Load() }
 	})
 	ask := func() bool {
-		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), deadline)
 		defer cancel()
 		_, ok := session.AskHere(ctx, r.socket, nil, hook.Event{Name: hook.UserPromptSubmit, SessionID: "s1"})
 		return ok
@@ -33,7 +32,7 @@ func TestWhatBelongsToAnotherSessionIsToldNothing(t *testing.T) {
 		t.Error("a hook of another session is answered")
 	}
 	told := make(chan string, 1)
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), deadline)
 	defer cancel()
 	_ = session.Rest(ctx, r.socket, nil, func(line string) { told <- line })
 	if len(told) > 0 || ctx.Err() != nil {

@@ -20,9 +20,6 @@ const (
 	codexCallID = "callId"
 	// codexThread is the session of Codex that makes a call. One daemon has many.
 	codexThread = "threadId"
-	// registerTimeout is how long a call waits for the agent to be registered with all it
-	// says of itself. Whatever happens then, the call registers it too.
-	registerTimeout = time.Second
 )
 
 // loaded are the tools whose schemas are always before the model, with the
@@ -131,7 +128,7 @@ func (s *Server) beginWait() time.Duration {
 	if s.trouble != nil {
 		return 0
 	}
-	return registerTimeout
+	return s.timeouts.Register
 }
 
 func (s *Server) endCall(name string, interrupted, good bool) {
