@@ -58,22 +58,3 @@ func TestImagesAreNamedWithTheirRegistry(t *testing.T) {
 		t.Errorf("only %d names of images were found", seen)
 	}
 }
-
-func TestAnImageWithoutARegistryIsFound(t *testing.T) {
-	t.Parallel()
-	for _, text := range []string{
-		"    image: redis:7-alpine\n", "    image: c3po/c3po:${VERSION:-latest}\n", "    container: {image: \"debian:12\", options: x}\n",
-		"FROM debian\n", "FROM --platform=x debian\n", "ARG BASE=debian:12\n", "    container: debian:12\n", "$ docker pull c3po/c3po\n",
-	} {
-		names := imageNames(text)
-		if len(names) != 1 || inFull(names[0]) {
-			t.Errorf("%q names %q, which is taken for a full name", text, names)
-		}
-	}
-	for _, text := range []string{"image: ghcr.io/c3po-dev/c3po:1\n", "FROM scratch\n", "FROM ${BASE}\n", "image: localhost/x\n", "container: {image: \"localhost:5000/x\"}\n"} {
-		names := imageNames(text)
-		if len(names) != 1 || !inFull(names[0]) {
-			t.Errorf("%q names %q, which is refused", text, names)
-		}
-	}
-}
