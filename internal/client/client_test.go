@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -63,15 +64,19 @@ func TestTheClientSaysWhoItIsAndLearnsWhoItBecame(t *testing.T) {
 		w.Header().Set("X-C3PO-Epoch", "4")
 		answers(c3po.Pong{Pong: true})(w, r)
 	})
-	c := s.client(t, client.Config{AgentID: "api", Space: "lab", Session: "s1", Run: "box:1:2", ClientName: "codex", Version: "1.2", Closed: true})
+	c := s.client(t, client.Config{
+		AgentID: "api", Space: "lab", Session: "s1", Run: "box:1:2", ClientName: "codex", Version: "1.2", Token: "c3po_x", Ancestors: []string{"box:1:2", "box:3:4"},
+	})
 	if c.ID() != "api" || c.Epoch() != 0 {
 		t.Errorf("before any answer: %s, %d", c.ID(), c.Epoch())
 	}
+	from := c3po.TraceContext{Trace: c3po.TraceID{1}, Span: c3po.SpanID{2}, State: "a=b"}
+	ctx := c3po.WithTrace(t.Context(), from)
 	for _, want := range []struct {
 		id    c3po.AgentID
 		epoch int64
 	}{{"api-2", 3}, {"api", 4}, {"api", 4}} {
-		if _, err := c.Ping(t.Context(), c3po.None{}); err != nil {
+		if _, err := c.Ping(ctx, c3po.None{}); err != nil {
 			t.Fatal(err)
 		}
 		if c.ID() != want.id || c.Epoch() != want.epoch {
@@ -80,7 +85,8 @@ func TestTheClientSaysWhoItIsAndLearnsWhoItBecame(t *testing.T) {
 	}
 	calls := s.requests()
 	for name, want := range map[string]string{
-		"X-Agent-ID": "api", "X-C3PO-Space": "lab", "X-Session-ID": "s1", "X-C3PO-Run": "box:1:2", "X-C3PO-Client": "c3po/1.2 codex", "X-C3PO-Closed": "1",
+		"X-Agent-ID": "api", "X-C3PO-Space": "lab", "X-Session-ID": "s1", "X-C3PO-Run": "box:1:2", "X-C3PO-Client": "c3po/1.2 codex",
+		"Authorization": "Bearer c3po_x", "X-C3PO-Ancestors": "box:1:2,box:3:4", "Content-Type": "application/json", "Traceparent": from.Parent(), "Tracestate": "a=b", "X-C3PO-Closed": "",
 		"X-C3PO-Protocol": c3po.OwnProtocols().String(),
 	} {
 		if got := calls[0].header.Get(name); got != want {
@@ -92,6 +98,51 @@ func TestTheClientSaysWhoItIsAndLearnsWhoItBecame(t *testing.T) {
 		if got := calls[i].header.Get("X-C3PO-Epoch"); got != want {
 			t.Errorf("call %d carries the epoch %q, want %q", i, got, want)
 		}
+	}
+}
+
+func TestAClientSaysNothingThatItDoesNotKnow(t *testing.T) {
+	t.Parallel()
+	s := newScript(t, answers(c3po.Health{}))
+	if _, err := s.client(t, client.Config{}).Health(c3po.WithTrace(t.Context(), c3po.TraceContext{})); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"Authorization", "X-Agent-ID", "X-C3PO-Space", "X-C3PO-Run", "X-Session-ID", "X-C3PO-Epoch", "X-C3PO-Closed", "X-C3PO-Proof", "Tracestate", "Content-Type"} {
+		if got, given := s.requests()[0].header[http.CanonicalHeaderKey(name)]; given {
+			t.Errorf("%s is %q", name, got)
+		}
+	}
+}
+
+func TestAClosedSessionIsCalledForByACopyOfItsClient(t *testing.T) {
+	t.Parallel()
+	s := newScript(t, answers(c3po.Pong{Pong: true}))
+	c := s.client(t, client.Config{AgentID: "api", Session: "s1", Token: "c3po_x"})
+	closed := c.ForClosed()
+	fromStart := s.client(t, client.Config{AgentID: "api", Session: "s1", Token: "c3po_x", Closed: true})
+	for i, test := range []struct {
+		*client.Client
+		said string
+	}{{c, ""}, {closed, "1"}, {fromStart, "1"}} {
+		if _, err := test.Ping(t.Context(), c3po.None{}); err != nil {
+			t.Fatal(err)
+		}
+		got := s.requests()[i].header
+		if got.Get("X-C3PO-Closed") != test.said || got.Get("X-Agent-ID") != "api" || got.Get("X-Session-ID") != "s1" || got.Get("Authorization") != "Bearer c3po_x" {
+			t.Errorf("client %d says %v", i, got)
+		}
+	}
+}
+
+func TestARefusalAlsoSaysWhoTheClientBecame(t *testing.T) {
+	t.Parallel()
+	s := newScript(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-C3PO-Agent-ID", "api-2")
+		refuses(c3po.Errorf(c3po.Forbidden, "no"))(w, r)
+	})
+	c := s.client(t, client.Config{AgentID: "api"})
+	if _, err := c.Ping(t.Context(), c3po.None{}); !errors.Is(err, c3po.Forbidden) || c.ID() != "api-2" {
+		t.Errorf("it is %s after %v", c.ID(), err)
 	}
 }
 
@@ -108,6 +159,14 @@ func TestAWriteIsRepeatedUnderOneKey(t *testing.T) {
 		},
 		"escalate": func(ctx context.Context, c *client.Client) error {
 			_, err := c.EscalateToHuman(ctx, c3po.EscalateInput{Reason: "why"})
+			return err
+		},
+		"post": func(ctx context.Context, c *client.Client) error {
+			_, err := c.RoomPost(ctx, c3po.RoomPostInput{Room: "r", Message: "hi"})
+			return err
+		},
+		"broadcast": func(ctx context.Context, c *client.Client) error {
+			_, err := c.Broadcast(ctx, c3po.BroadcastInput{Message: "hi"})
 			return err
 		},
 		"answer": func(ctx context.Context, c *client.Client) error {
@@ -146,6 +205,17 @@ func TestAKeyOfTheCallersIsKept(t *testing.T) {
 	}
 	if got := s.said("client_key"); got[0] != "mine" {
 		t.Errorf("the key became %v", got[0])
+	}
+}
+
+func TestAnotherPageOfABroadcastSendsNothing(t *testing.T) {
+	t.Parallel()
+	s := newScript(t, answers(c3po.BroadcastReceipt{}))
+	if _, err := s.client(t, client.Config{}).Broadcast(t.Context(), c3po.BroadcastInput{Cursor: "next"}); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.said("client_key"); got[0] != nil {
+		t.Errorf("it carries the key %v", got[0])
 	}
 }
 
@@ -238,15 +308,51 @@ func TestNobodyThereIsSaidAtOnce(t *testing.T) {
 
 func TestSomethingElseOnThePortIsRecognised(t *testing.T) {
 	t.Parallel()
-	for _, status := range []int{200, 404} {
-		s := newScript(t, func(w http.ResponseWriter, _ *http.Request) {
-			w.WriteHeader(status)
-			_, _ = w.Write([]byte("<html>hello</html>"))
-		})
-		_, err := s.client(t, client.Config{}).Ping(t.Context(), c3po.None{})
-		if !errors.Is(err, c3po.Internal) {
-			t.Errorf("Ping of a page with status %d = %v", status, err)
+	const plain = "Client sent an HTTP request to an HTTPS server.\n"
+	for _, test := range []struct {
+		status int
+		text   string
+		code   c3po.Code
+		says   string
+	}{
+		{200, "<html>hello</html>", c3po.Internal, "is not a c3po coordinator"},
+		{404, "<html>hello</html>", c3po.Internal, "is not a c3po coordinator"},
+		{404, plain, c3po.Internal, "is not a c3po coordinator"},
+		{400, "<html>hello</html>", c3po.Internal, "is not a c3po coordinator"},
+		{400, plain, c3po.InvalidRequest, "speaks https"},
+		{403, `{"code":"FORBIDDEN","error":5}`, c3po.Internal, "is not a c3po coordinator"},
+		{500, `{"error":"Redis is away"}`, c3po.Internal, "Redis is away"},
+		{500, `{}`, c3po.Internal, "is not a c3po coordinator"},
+	} {
+		_, err := newScript(t, speaks(test.status, test.text)).client(t, client.Config{}).Ping(t.Context(), c3po.None{})
+		if !errors.Is(err, test.code) || !strings.Contains(err.Error(), test.says) {
+			t.Errorf("%d %q makes %v, want %s: %s", test.status, test.text, err, test.code, test.says)
 		}
+	}
+}
+
+// A proxy that gave up cannot know what the coordinator did.
+func TestAnAnswerOfAProxyThatGaveUpIsALostAnswer(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout} {
+		t.Run(http.StatusText(status), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				page := speaks(status, "<html>nginx</html>")
+				s := newScript(t, page, answers(c3po.Receipt{Message: mail}))
+				got, err := s.client(t, client.Config{}).SendMessage(t.Context(), c3po.SendInput{Target: "b", Message: "hi"})
+				if keys := s.said("client_key"); err != nil || got.ID != mail.ID || len(keys) != 2 || keys[0] != keys[1] {
+					t.Errorf("when it is over, a message sent with the keys %v ends with %v", keys, err)
+				}
+				s = newScript(t, page)
+				if _, err := s.client(t, client.Config{}).SendMessage(t.Context(), c3po.SendInput{Target: "b", Message: "hi"}); !errors.Is(err, c3po.UnknownOutcome) {
+					t.Errorf("a write ends with %v", err)
+				}
+				if _, err := s.client(t, client.Config{}).WhoAmI(t.Context(), c3po.None{}); !errors.Is(err, c3po.CoordDown) {
+					t.Errorf("a read ends with %v", err)
+				}
+			})
+		})
 	}
 }
 

@@ -18,12 +18,8 @@ import (
 	"github.com/c3po-dev/c3po/internal/client/attempt"
 )
 
-const (
-	// silence is how long a stream may be without even a comment: three of them.
-	silence = 50 * time.Second
-	// lineBytes bounds one line of a stream; an event is a few hundred.
-	lineBytes = 64 << 10
-)
+// silence is how long a stream may be without even a comment: three of them.
+const silence = 50 * time.Second
 
 // Events gives what changes in the client's space, after a place or from now
 // on, until ctx ends or the coordinator refuses. It hides restarts: it comes
@@ -108,8 +104,7 @@ func (r *eventReader) read(ctx context.Context, yield func(c3po.StreamEvent, err
 		return r.client.refusal(answer, body)
 	}
 	r.client.learn(answer.Header)
-	lines := bufio.NewScanner(answer.Body)
-	lines.Buffer(nil, lineBytes)
+	lines := bufio.NewScanner(answer.Body) // up to 64 KiB a line; an event has a few hundred bytes
 	var e entry
 	for lines.Scan() {
 		watchdog.Reset(silence)

@@ -78,6 +78,50 @@ func TestEventsGoOnAfterARestartWhereTheyWere(t *testing.T) {
 	})
 }
 
+func TestAStreamWithCommentsStaysOpenAndSaysWhoReads(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newScript(t, func(w http.ResponseWriter, r *http.Request) {
+			for range 10 {
+				after(40*time.Second, streams(": still here\n\n"))(w, r)
+				_ = http.NewResponseController(w).Flush()
+			}
+			fmt.Fprintf(w, happened, "1:2")
+		})
+		for e, err := range s.client(t, client.Config{AgentID: "api", Space: "lab"}).Events(t.Context(), nil) {
+			if err != nil || e.Event == nil || e.Event.Kind != "acked" {
+				t.Fatalf("it brings %+v, %v", e, err)
+			}
+			break
+		}
+		if calls := s.requests(); len(calls) != 1 || calls[0].header.Get("X-Agent-ID") != "api" || calls[0].header.Get("X-C3PO-Space") != "lab" {
+			t.Errorf("it was opened by %+v", calls)
+		}
+	})
+}
+
+func TestAStreamIsOpenedAgainSoonUnlessTheCoordinatorSaysLater(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		later := fmt.Sprintf(happened+"retry: 9000\n\n", "1:2")
+		s := newScript(t, streams(""), streams(""), streams(""), streams(""), streams(""), streams(later), streams(fmt.Sprintf(happened, "1:3")), streams(fmt.Sprintf(happened, "1:4")))
+		s.setDown(true) // for less than a client's patience
+		time.AfterFunc(2*time.Second, func() { s.setDown(false) })
+		var at []time.Time
+		for _, err := range s.client(t, client.Config{}).Events(t.Context(), nil) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if at = append(at, time.Now()); len(at) == 3 {
+				break
+			}
+		}
+		if told, own := at[1].Sub(at[0]), at[2].Sub(at[1]); told != 9*time.Second || own > 100*time.Millisecond {
+			t.Errorf("told to come back after 9 s it came after %v, and the next time after %v", told, own)
+		}
+	})
+}
+
 func TestAStreamThatFallsSilentIsOpenedAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

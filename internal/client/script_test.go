@@ -1,6 +1,7 @@
 package client_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -29,7 +30,8 @@ type script struct {
 type step func(http.ResponseWriter, *http.Request)
 
 type receivedRequest struct {
-	path   string
+	method string
+	path   string // with its query
 	header http.Header
 	body   map[string]any
 }
@@ -37,7 +39,9 @@ type receivedRequest struct {
 func newScript(t *testing.T, steps ...step) *script {
 	t.Helper()
 	s := &script{steps: steps, conns: make(chan net.Conn)}
-	server := &http.Server{Handler: s}
+	server := &http.Server{Handler: s, Protocols: new(http.Protocols)}
+	server.Protocols.SetHTTP1(true)
+	server.Protocols.SetUnencryptedHTTP2(true)
 	done := make(chan error, 1)
 	go func() { done <- server.Serve(pipes{s.conns, make(chan struct{})}) }()
 	t.Cleanup(func() {
@@ -81,7 +85,8 @@ func (s *script) setDown(down bool) {
 
 func (s *script) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	data, _ := io.ReadAll(r.Body)
-	call := receivedRequest{path: r.URL.Path, header: r.Header}
+	r.Body = io.NopCloser(bytes.NewReader(data)) // for the step
+	call := receivedRequest{method: r.Method, path: r.URL.RequestURI(), header: r.Header}
 	_ = json.Unmarshal(data, &call.body)
 	s.mu.Lock()
 	next := s.steps[min(len(s.calls), len(s.steps)-1)]
@@ -135,6 +140,14 @@ func refuses(err *c3po.Error) step {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(err.Code.Status())
 		_ = json.NewEncoder(w).Encode(err)
+	}
+}
+
+// speaks answers as a program that is no coordinator does.
+func speaks(status int, text string) step {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(status)
+		_, _ = w.Write([]byte(text))
 	}
 }
 

@@ -44,8 +44,6 @@ func (c *Client) WaitForMessage(ctx context.Context, in c3po.WaitInput) (c3po.Wa
 	var result c3po.WaitResult
 	err := c.inSlices(ctx, whole, func(ctx context.Context, seconds int) (*c3po.WaitOutcome, error) {
 		in.Timeout = seconds
-		// A fresh one each time: decoding into the last would keep its fields.
-		result = c3po.WaitResult{}
 		if err := c.attemptWait(ctx, "wait_for_message", in, seconds, &result); err != nil {
 			return nil, err
 		}
@@ -80,7 +78,6 @@ func (c *Client) Pending(ctx context.Context, in c3po.PendingInput) (c3po.Pendin
 	var result c3po.PendingResult
 	err := c.inSlices(ctx, in.Timeout, func(ctx context.Context, seconds int) (*c3po.WaitOutcome, error) {
 		in.Timeout = seconds
-		result = c3po.PendingResult{}
 		if err := c.attemptWait(ctx, "pending", in, seconds, &result); err != nil {
 			return nil, err
 		}

@@ -52,6 +52,82 @@ func TestALongWaitIsCutIntoSlices(t *testing.T) {
 	})
 }
 
+// A wait that went back would bring mail twice.
+func TestTheCursorOfAWaitNeverGoesBack(t *testing.T) {
+	t.Parallel()
+	ten := int64(10)
+	for name, test := range map[string]struct {
+		given *int64
+		seqs  [2]int64
+		want  []any
+	}{
+		"it goes up":                         {nil, [2]int64{4, 6}, []any{nil, 4., 6.}},
+		"an earlier position":                {nil, [2]int64{6, 4}, []any{nil, 6., 6.}},
+		"no position":                        {nil, [2]int64{0, 4}, []any{nil, nil, 4.}},
+		"a position before the caller's own": {&ten, [2]int64{9, 11}, []any{10., 10., 11.}},
+		"no position after the caller's own": {&ten, [2]int64{0, 10}, []any{10., 10., 10.}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s := newScript(t, timesOut(50, test.seqs[0]), timesOut(50, test.seqs[1]), answers(c3po.WaitResult{Message: mail}))
+				if _, err := s.client(t, client.Config{}).WaitForMessage(t.Context(), c3po.WaitInput{Timeout: 120, After: test.given}); err != nil {
+					t.Fatal(err)
+				}
+				if diff := cmp.Diff(test.want, s.said("after")); diff != "" {
+					t.Error(diff)
+				}
+			})
+		})
+	}
+}
+
+func TestADrainingCoordinatorIsAskedAgainWhenItSaidSo(t *testing.T) {
+	t.Parallel()
+	for after, want := range map[int]time.Duration{0: 50 * time.Millisecond, 10: 50 * time.Millisecond, 700: 700 * time.Millisecond, 20_000: 20 * time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newScript(t, answers(c3po.WaitResult{Outcome: &c3po.WaitOutcome{Status: c3po.WaitRetry, Code: c3po.Timeout, RetryAfterMS: after}}),
+				answers(c3po.WaitResult{Message: mail}))
+			began := time.Now()
+			got, err := s.client(t, client.Config{}).WaitForMessage(t.Context(), c3po.WaitInput{Timeout: 60})
+			if took := time.Since(began); err != nil || got.ID != mail.ID || took != want {
+				t.Errorf("told to come back after %d ms it came after %v: %v", after, took, err)
+			}
+		})
+	}
+}
+
+func TestAWaitThatFailsTriesAboutOnceASecond(t *testing.T) {
+	t.Parallel()
+	for name, fails := range map[string]step{"hanging up": hangsUp, "refusing for now": refuses(c3po.Errorf(c3po.RedisUnavailable, "not yet"))} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newScript(t, answers(c3po.Pong{}), fails)
+			c := s.client(t, client.Config{})
+			if _, err := c.Ping(t.Context(), c3po.None{}); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := c.WaitForMessage(t.Context(), c3po.WaitInput{Timeout: 60}); err == nil {
+				t.Errorf("%s: no error", name)
+			}
+			if n := len(s.requests()); n < 40 || n > 150 {
+				t.Errorf("%s: it tried %d times in a minute", name, n)
+			}
+		})
+	}
+}
+
+func TestACoordinatorThatIsStartingIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newScript(t, answers(c3po.WaitResult{Message: mail}))
+		s.setDown(true)
+		time.AfterFunc(2*time.Second, func() { s.setDown(false) })
+		if got, err := s.client(t, client.Config{}).WaitForMessage(t.Context(), c3po.WaitInput{Timeout: 60}); err != nil || got.ID != mail.ID {
+			t.Errorf("the wait brought %+v, %v", got, err)
+		}
+	})
+}
+
 func TestAWaitForOneAnswerHasNoPosition(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -61,6 +137,15 @@ func TestAWaitForOneAnswerHasNoPosition(t *testing.T) {
 		}
 		if diff := cmp.Diff([]any{nil, nil}, s.said("after")); diff != "" {
 			t.Error(diff)
+		}
+		s = newScript(t, answers(c3po.WaitResult{Message: mail}))
+		for _, in := range []c3po.WaitInput{{}, {MessageID: mail.ID, Asked: &c3po.Asked{ID: "a", Epoch: 3}}} {
+			if _, err := s.client(t, client.Config{}).WaitForMessage(t.Context(), in); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if diff := cmp.Diff([]any{nil, map[string]any{"id": "a", "epoch": 3.}}, s.said("asked")); diff != "" {
+			t.Error("what is known of the asked agent:", diff)
 		}
 	})
 }
@@ -168,6 +253,36 @@ func TestPendingWaitsForTheFirstMail(t *testing.T) {
 	})
 }
 
+func TestPendingEndsWhenTheAgentIsPausedOrResumed(t *testing.T) {
+	t.Parallel()
+	no, why := "", "lunch"
+	for name, test := range map[string]struct {
+		known, is *string
+		slices    int
+	}{
+		"paused":                {&no, &why, 1},
+		"resumed":               {&why, &no, 1},
+		"still paused":          {&why, &why, 2},
+		"nobody asked":          {nil, &why, 2},
+		"an older coordinator":  {&no, nil, 2},
+		"nothing known or said": {nil, nil, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s := newScript(t, after(30*time.Second, answers(c3po.Pending{Messages: []c3po.Message{}, Paused: test.is})))
+				got, err := s.client(t, client.Config{}).Pending(t.Context(), c3po.PendingInput{Timeout: 60, Paused: test.known})
+				if err != nil || !cmp.Equal(got.Paused, test.is) {
+					t.Fatalf("Pending = %+v, %v", got, err)
+				}
+				if diff := cmp.Diff([]any{50., 30.}[:test.slices], s.said("timeout")); diff != "" {
+					t.Error("it asked for waits of other lengths:", diff)
+				}
+			})
+		})
+	}
+}
+
 func TestAWaitOfAnImpossibleLengthIsLeftToTheCoordinator(t *testing.T) {
 	t.Parallel()
 	for _, seconds := range []int{-1, 3601} {
@@ -196,6 +311,17 @@ func TestASendThatWaitsIsStoredOnce(t *testing.T) {
 			t.Errorf("it called %s and %s", calls[0].path, calls[1].path)
 		}
 	})
+}
+
+func TestASendThatIsRefusedIsNotWaitedFor(t *testing.T) {
+	t.Parallel()
+	s := newScript(t, refuses(c3po.Errorf(c3po.AgentNotFound, "no")))
+	if _, err := s.client(t, client.Config{}).SendMessage(t.Context(), c3po.SendInput{Target: "b", Message: "hi", WaitSeconds: 30}); !errors.Is(err, c3po.AgentNotFound) {
+		t.Errorf("SendMessage = %v", err)
+	}
+	if n := len(s.requests()); n != 1 {
+		t.Errorf("it called %d times", n)
+	}
 }
 
 func TestAReceiptSurvivesALostWait(t *testing.T) {
@@ -242,18 +368,31 @@ func TestAWaitThatDoesNotSayLastsAsLongAsTheSettingsSay(t *testing.T) {
 
 func TestAWaitEndsBeforeTheProgramCutsIt(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s := newScript(t, timesOut(50, 4))
-		began := time.Now()
-		got, err := s.client(t, client.Config{MaxWait: 50 * time.Second}).WaitForMessage(t.Context(), c3po.WaitInput{Timeout: 3600})
-		if err != nil || got.Outcome == nil {
-			t.Fatalf("the wait ended with %+v, %v", got.Outcome, err)
-		}
-		if took := time.Since(began); took != 50*time.Second {
-			t.Errorf("it took %v", took)
-		}
-		if got.Outcome.Message != "No message received within 50 seconds" || !strings.Contains(got.Outcome.Suggestion, "call again") {
-			t.Errorf("the outcome does not say that the wait was cut: %+v", got.Outcome)
-		}
-	})
+	for name, test := range map[string]struct {
+		asked int
+		step  step
+		took  int
+		cut   bool
+	}{
+		"a longer wait":    {3600, timesOut(50, 4), 50, true},
+		"a wait as long":   {50, timesOut(50, 4), 50, false},
+		"a shorter wait":   {20, timesOut(20, 4), 20, false},
+		"an answer":        {3600, answers(c3po.WaitResult{Message: mail}), 0, false},
+		"an agent is away": {3600, answers(c3po.WaitResult{Outcome: &c3po.WaitOutcome{Status: c3po.WaitOffline, Code: c3po.Timeout}}), 0, false},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newScript(t, test.step)
+			began := time.Now()
+			got, err := s.client(t, client.Config{MaxWait: 50 * time.Second}).WaitForMessage(t.Context(), c3po.WaitInput{Timeout: test.asked})
+			if took := time.Since(began); err != nil || took != time.Duration(test.took)*time.Second {
+				t.Errorf("%s took %v: %v", name, took, err)
+			}
+			if cut := got.Outcome != nil && strings.Contains(got.Outcome.Suggestion, "call again"); cut != test.cut {
+				t.Errorf("%s says that it was cut: %v, in %+v", name, cut, got.Outcome)
+			}
+			if test.cut && got.Outcome.Message != "No message received within 50 seconds" {
+				t.Errorf("%s ends with %q", name, got.Outcome.Message)
+			}
+		})
+	}
 }
