@@ -38,7 +38,7 @@ func TestTheListOfEventsIsTheKinds(t *testing.T) {
 	}
 }
 
-// make recording draws it from two real sessions, and the same test of test/claude runs
+// make -C test recording draws it from two real sessions, and the same test of test/claude runs
 // with every change.
 func TestThePictureOfTheReadmeShowsAQuestionAndItsAnswer(t *testing.T) {
 	t.Parallel()

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -40,7 +41,11 @@ func exists(t *testing.T, tree fs.FS, entry matrix.Entry) bool {
 	case "go":
 		return true
 	case "make":
-		text, err := fs.ReadFile(tree, "Makefile")
+		folder := "."
+		if at := slices.Index(words, "-C"); at > 0 {
+			folder = words[at+1]
+		}
+		text, err := fs.ReadFile(tree, path.Join(folder, "Makefile"))
 		return err == nil && regexp.MustCompile(`(?m)^`+words[len(words)-1]+`:`).Match(text)
 	default:
 		_, err := fs.Stat(tree, words[0])

@@ -36,7 +36,7 @@ func script(t *testing.T, name string, arguments ...string) *exec.Cmd {
 	t.Helper()
 	folder := os.Getenv(installed)
 	if folder == "" {
-		t.Skip(installed + " is not set: make a2a-e2e runs this")
+		t.Skip(installed + " is not set: make -C test a2a runs this")
 	}
 	text, err := os.ReadFile(filepath.Join("testdata", name))
 	if err != nil {

@@ -28,7 +28,7 @@ func saying(text string, do step) step {
 }
 
 // The picture of the README is this: two sessions in two folders, one prompt, and the
-// other agent wakes, looks into its own project and answers. make recording puts it
+// other agent wakes, looks into its own project and answers. make -C test recording puts it
 // where the README shows it; without C3PO_RECORDING it is drawn, judged and thrown away.
 func TestTheRecordingShowsTwoSessionsThatSpeak(t *testing.T) {
 	t.Parallel()

@@ -36,7 +36,7 @@ func claudeBinary(t *testing.T) string {
 	t.Helper()
 	folder := os.Getenv(installed)
 	if folder == "" {
-		t.Skip(installed + " is not set: make claude-e2e runs this")
+		t.Skip(installed + " is not set: make -C test claude runs this")
 	}
 	return filepath.Join(folder, "claude", "node_modules", ".bin", "claude")
 }

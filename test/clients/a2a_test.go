@@ -95,7 +95,7 @@ func newForeignAgent(t *testing.T) *foreignAgent {
 	t.Helper()
 	sdk := filepath.Join(os.Getenv("C3PO_A2A"), "node_modules")
 	if _, err := os.Stat(filepath.Join(sdk, "@a2a-js")); err != nil {
-		t.Skip("the A2A SDK is not installed: make clients-e2e does it")
+		t.Skip("the A2A SDK is not installed: make -C test clients does it")
 	}
 	free, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 func TestACoordinatorConforms(t *testing.T) {
 	t.Parallel()
 	if os.Getenv(conformance.Folder) == "" {
-		t.Skip(conformance.Folder + " is not set: make conformance runs this")
+		t.Skip(conformance.Folder + " is not set: make -C test conformance runs this")
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	address, ended := make(chan string, 1), make(chan error, 1)

@@ -34,7 +34,7 @@ func Run(t *testing.T, url, baseline string) {
 	t.Helper()
 	installed := os.Getenv(Folder)
 	if installed == "" {
-		t.Skip(Folder + " is not set: make conformance runs this")
+		t.Skip(Folder + " is not set: make -C test conformance runs this")
 	}
 	for _, suite := range suites {
 		t.Run(suite.protocol, func(t *testing.T) {

@@ -38,7 +38,7 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
-	os.Exit(m.Run())
+	faultrig.Main(m)
 }
 
 // impostor poses as a coordinator as well as somebody can who does not have its
@@ -88,20 +88,13 @@ func TestAHostJoinsAcrossTheNetworkFromNoProgramAtAll(t *testing.T) {
 		t.Skip(why)
 	}
 	folder := t.TempDir()
-	program := filepath.Join(folder, "c3po")
-	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", program, "./cmd/c3po")
-	build.Dir = "../.."
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 5*goal)
 	defer cancel()
-	run := exec.CommandContext(ctx, "./run.sh", program, self, filepath.Join(folder, "work"))
+	run := exec.CommandContext(ctx, "./run.sh", faultrig.Binary(t), self, filepath.Join(folder, "work"))
 	// Its own cleanup takes the namespaces away.
 	run.Cancel = func() error { return run.Process.Signal(syscall.SIGTERM) }
 	run.WaitDelay = goal

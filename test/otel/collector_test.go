@@ -62,7 +62,7 @@ func startCollector(t *testing.T, verbosity string) *collector {
 	t.Helper()
 	program := os.Getenv(built)
 	if program == "" {
-		t.Skip(built + " is not set: make otel-e2e runs this")
+		t.Skip(built + " is not set: make -C test otel runs this")
 	}
 	c := &collector{http: free(t), grpc: free(t)}
 	config := fmt.Sprintf(`yaml:

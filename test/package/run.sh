@@ -3,7 +3,7 @@
 # Two builds of one commit are the same, in a clone and in a tree without git. The deb and the rpm, made
 # from the lines of .goreleaser.yaml, are installed into a Debian 12 and removed again; then the README is
 # followed there from nothing to an answer, in a network that has nothing but loopback.
-# Everything is linux on this processor; make release-check is for all targets. With C3PO_DIST
+# Everything is linux on this processor; make -C test release is for all targets. With C3PO_DIST
 # it tries what goreleaser has made there. What is missing is a failure where CI=true.
 set -euo pipefail
 cd "$(dirname "$0")/../.."

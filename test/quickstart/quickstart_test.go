@@ -18,6 +18,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/c3po-dev/c3po/internal/testkit/faultrig"
 )
 
 // patience is how long a command of a page may take here.
@@ -27,7 +29,7 @@ func TestTheQuickStartOnOneMachine(t *testing.T) {
 	t.Parallel()
 	needs(t, "ip", "redis-server", "bash")
 	machine := newHost(t, "one")
-	machine.put(built(t))
+	machine.put(faultrig.Binary(t))
 	follow(t, "quickstart.md", map[string]*host{"": machine, "api": machine, "web": machine})
 }
 
@@ -46,7 +48,7 @@ func TestTheQuickStartWithANASAndTwoHosts(t *testing.T) {
 		other.ip("address", "add", fmt.Sprintf("192.168.1.%d/24", number), "dev", "eth0")
 		other.ip("link", "set", "eth0", "up")
 	}
-	nas.put(built(t))
+	nas.put(faultrig.Binary(t))
 	follow(t, "quickstart-hosts.md", map[string]*host{"nas": nas, "laptop": laptop, "desktop": desktop})
 }
 
@@ -266,40 +268,7 @@ func (at *terminal) run(ctx context.Context, command string) ([]string, error) {
 	}
 }
 
-// built is c3po, built once.
-func built(t *testing.T) string {
-	t.Helper()
-	program, err := build()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return program
-}
-
-var build = sync.OnceValues(func() (string, error) {
-	program := filepath.Join(os.Getenv(buildFolder), "c3po")
-	cmd := exec.Command("go", "build", "-trimpath", "-o", program, "./cmd/c3po")
-	cmd.Dir = "../.."
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("%w: %s", err, out)
-	}
-	return program, nil
-})
-
-// buildFolder is the variable with the folder that outlives a test.
-const buildFolder = "C3PO_QUICKSTART_BUILD"
-
-func TestMain(m *testing.M) {
-	folder, err := os.MkdirTemp("", "c3po-quickstart-")
-	if err := errors.Join(err, os.Setenv(buildFolder, folder)); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	code := m.Run()
-	_ = os.RemoveAll(folder)
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { faultrig.Main(m) }
 
 // needs skips a test where something is missing; in CI nothing may be.
 func needs(t *testing.T, programs ...string) {

@@ -36,7 +36,7 @@ func TestMain(m *testing.M) { faultrig.Main(m) }
 func stage(t *testing.T, name string) {
 	t.Helper()
 	if is := os.Getenv(stageVariable); is != name {
-		t.Skipf("%s is %q: make runner-e2e runs this as %q", stageVariable, is, name)
+		t.Skipf("%s is %q: make -C test runner runs this as %q", stageVariable, is, name)
 	}
 }
 

@@ -26,7 +26,7 @@ const modules = "C3PO_TYPESCRIPT"
 func installed(t *testing.T) string {
 	t.Helper()
 	if os.Getenv(modules) == "" {
-		t.Skip(modules + " is not set: make typescript-e2e runs this")
+		t.Skip(modules + " is not set: make -C test typescript runs this")
 	}
 	tsc, types := filepath.Join(os.Getenv(modules), "@typescript/native/bin/tsc"), filepath.Join(os.Getenv(modules), "@types/node")
 	folder := t.TempDir()

@@ -14,7 +14,10 @@ import (
 	"testing"
 
 	"github.com/c3po-dev/c3po/internal/ops/sbom"
+	"github.com/c3po-dev/c3po/internal/testkit/faultrig"
 )
+
+func TestMain(m *testing.M) { faultrig.Main(m) }
 
 type bill struct {
 	BOMFormat   string
@@ -30,11 +33,7 @@ type part struct {
 
 func TestTheBillOfTheBinaryNamesEveryModuleInItWithItsHash(t *testing.T) {
 	t.Parallel()
-	binary := filepath.Join(t.TempDir(), "c3po")
-	if out, err := exec.Command("go", "build", "-trimpath", "-o", binary, "github.com/c3po-dev/c3po/cmd/c3po").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	info, err := buildinfo.ReadFile(binary)
+	info, err := buildinfo.ReadFile(faultrig.Binary(t))
 	if err != nil {
 		t.Fatal(err)
 	}

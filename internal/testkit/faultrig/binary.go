@@ -2,10 +2,12 @@ package faultrig
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -88,12 +90,43 @@ func Home(t testing.TB) string {
 	return home
 }
 
+// Built names a c3po that was built for all packages, as PATH:SHA256, in the environment.
+// .ci/built makes it.
+const Built = "C3PO_BUILT"
+
 // Binary is the path of a c3po built from this tree.
 func Binary(t testing.TB) string {
 	t.Helper()
+	if os.Getenv(Built) != "" {
+		path, err := given()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
 	return once(t, "c3po", func(path string) error {
 		return command("go", "build", "-o", path, "github.com/c3po-dev/c3po/cmd/c3po")
 	})
+}
+
+// The file is read once for a whole process.
+var given = sync.OnceValues(func() (string, error) { return prebuilt(os.Getenv(Built)) })
+
+// prebuilt is the path that Built names, if the file there has the SHA-256 that it names.
+func prebuilt(value string) (string, error) {
+	at := strings.LastIndexByte(value, ':')
+	if at < 0 {
+		return "", fmt.Errorf("%s is %q: want PATH:SHA256", Built, value)
+	}
+	path, want := value[:at], value[at+1:]
+	program, err := os.ReadFile(path)
+	if err != nil {
+		return "", err
+	}
+	if got := fmt.Sprintf("%x", sha256.Sum256(program)); got != want {
+		return "", fmt.Errorf("%s has the SHA-256 %s, and %s names %s", path, got, Built, want)
+	}
+	return path, nil
 }
 
 func command(name string, args ...string) error {

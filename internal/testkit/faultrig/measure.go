@@ -13,7 +13,7 @@ import (
 // Torture tells whether tests run in their long form: C3PO_TORTURE=1.
 func Torture() bool { return os.Getenv("C3PO_TORTURE") == "1" }
 
-// Night tells whether there is no limit on time, as in `make torture-long`:
+// Night tells whether there is no limit on time, as in `make -C test torture-long`:
 // C3PO_NIGHT=1.
 func Night() bool { return os.Getenv("C3PO_NIGHT") == "1" }
 

@@ -22,7 +22,7 @@ import (
 
 // Each folder in here is what one version of c3po has left in Redis: data.tar.gz are
 // the files of the server, shown.json is what that version showed of them. They are
-// never changed. `make record` adds one before a release.
+// never changed. `make -C test record` adds one before a release.
 const recorded = "testdata/recorded"
 
 // A recording is shown.json.

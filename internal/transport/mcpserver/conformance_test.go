@@ -24,7 +24,7 @@ import (
 func TestTheFrontDoorKeepsAConformingServerConforming(t *testing.T) {
 	t.Parallel()
 	if os.Getenv(conformance.Folder) == "" {
-		t.Skip(conformance.Folder + " is not set: make conformance runs this")
+		t.Skip(conformance.Folder + " is not set: make -C test conformance runs this")
 	}
 	behind := &url.URL{Scheme: "http", Host: startEverything(t)}
 	transport := &http.Transport{}

@@ -68,12 +68,12 @@ var headers = map[string]string{
 #     kubectl -n c3po apply -f redis.yaml -f coordinator.yaml
 #     kubectl -n c3po exec deploy/c3po -- c3po invite --host laptop --at c3po.example:8420
 #
-# Written from deploy/helm/c3po by make manifests.
+# Written from deploy/helm/c3po by make -C test manifests.
 `,
 	"redis.yaml": `# A Redis Cluster of three masters with a replica each, for coordinator.yaml. Every
 # write is on disk before it is acknowledged; a failover can still lose the last
 # writes, which the coordinators find and say (docs/operations/operations.md).
-# Written from deploy/helm/c3po by make manifests.
+# Written from deploy/helm/c3po by make -C test manifests.
 `,
 }
 
@@ -94,7 +94,7 @@ func TestThePlainManifestsAreWhatTheChartSays(t *testing.T) {
 			}
 		}
 		if have, err := os.ReadFile(path); err != nil || string(have) != want {
-			t.Errorf("%s is not what the chart says: run make manifests (%v)", path, err)
+			t.Errorf("%s is not what the chart says: run make -C test manifests (%v)", path, err)
 		}
 	}
 }
