@@ -30,7 +30,8 @@ type testHub struct {
 	// stalls says that the person hears of these too.
 	stalls bool
 	// stopped are the processes of its host that are halted.
-	stopped processes
+	stopped   processes
+	configure func(*hub.Config) // nil for nothing more
 }
 
 // processes is a set of them.
@@ -179,13 +180,19 @@ func (c *calls) Counters(ctx context.Context, space c3po.Space) (store.Counters,
 // build makes a house that runs until the test ends; change adjusts the limits.
 func build(t *testing.T, change ...func(*c3po.Limits)) *testHub {
 	t.Helper()
+	return configured(t, nil, change...)
+}
+
+// configured is build for a hub that has more than a store.
+func configured(t *testing.T, configure func(*hub.Config), change ...func(*c3po.Limits)) *testHub {
+	t.Helper()
 	limits := c3po.DefaultLimits()
 	for _, c := range change {
 		c(&limits)
 	}
 	model := storetest.NewModel(limits)
 	c := &calls{Store: model, count: map[string]int{}, fail: map[string]error{}}
-	return run(t, &testHub{t: t, model: model, calls: c}, limits, "node-1")
+	return run(t, &testHub{t: t, model: model, calls: c, configure: configure}, limits, "node-1")
 }
 
 // neighbour is another coordinator over the same store.
@@ -199,7 +206,11 @@ func (h *testHub) neighbour(change ...func(*c3po.Limits)) *testHub {
 }
 
 func run(t *testing.T, h *testHub, limits c3po.Limits, node string) *testHub {
-	h.Hub = hub.New(hub.Config{Store: h.calls, Limits: limits, Node: node, Notifier: h.tells, TellsStalls: h.stalls, Stopped: h.stopped.has})
+	config := hub.Config{Store: h.calls, Limits: limits, Node: node, Notifier: h.tells, TellsStalls: h.stalls, Stopped: h.stopped.has}
+	if h.configure != nil {
+		h.configure(&config)
+	}
+	h.Hub = hub.New(config)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- h.Run(ctx) }()

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 	"github.com/c3po-dev/c3po/internal/transport/dialect"
 )
 
@@ -249,6 +251,42 @@ func TestAWaitThatWasCutOffAfterItsClaimLosesNothing(t *testing.T) {
 		fourth := must(h.as("w1").WaitForMessage(t.Context(), c3po.WaitInput{Timeout: 1, After: &third.Cursor}))(t)
 		if fourth.Outcome == nil {
 			t.Errorf("given again: %+v", fourth.Message)
+		}
+	})
+}
+
+// A claimed store lets something happen right after a claim.
+type claimed struct {
+	store.Store
+	then func()
+}
+
+func (c *claimed) Claim(ctx context.Context, space c3po.Space, step store.ClaimStep) (store.Claimed, error) {
+	got, err := c.Store.Claim(ctx, space, step)
+	if then := c.then; got.Entry != nil && then != nil {
+		c.then = nil
+		then()
+	}
+	return got, err
+}
+
+func TestMailThatComesWhileATaskIsHandedOverIsTheNextThatIsRead(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		between := &claimed{}
+		h := configured(t, func(c *hub.Config) { between.Store, c.Store = c.Store, between })
+		h.enter("asker")
+		h.join("w1", "review")
+		must(h.as("asker").SendMessage(t.Context(), c3po.SendInput{Target: "role:review", Message: "look"}))(t)
+		between.then = func() { h.send("asker", "w1", "and by the way") }
+		after := int64(0)
+		task := must(h.as("w1").WaitForMessage(t.Context(), c3po.WaitInput{Timeout: 1, After: &after}))(t)
+		same(t, "the task", task.Message.Message, "look")
+		mail := must(h.as("w1").WaitForMessage(t.Context(), c3po.WaitInput{Timeout: 1, After: &task.Cursor}))(t)
+		same(t, "the mail", mail.Message.Message, "and by the way")
+		same(t, "unacked", []int{task.Unacked, mail.Unacked}, []int{2, 1})
+		none := must(h.as("w1").WaitForMessage(t.Context(), c3po.WaitInput{Timeout: 1, After: &mail.Cursor}))(t)
+		if none.Outcome == nil {
+			t.Errorf("given again: %+v", none.Message)
 		}
 	})
 }

@@ -55,6 +55,17 @@ func weight(from, to c3po.AgentID, text string) int {
 	return store.Draft{From: from, To: to, Text: text, ExpectsReply: true}.Bytes()
 }
 
+func TestASenderIsWarnedOfAFullInboxAndNotOfItsShareToo(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t, func(l *c3po.Limits) { l.InboxMessages, l.SenderShare = 2, 2 })
+		h.enter("bob")
+		same(t, "a full share", h.send("carol", "bob", "hi").Warning,
+			"your share of the inbox of 'bob' is 100 % full. What is full refuses; acking what was dealt with makes room")
+		same(t, "a full inbox", h.send("alice", "bob", "hi").Warning,
+			"the inbox of 'bob' is 100 % full. What is full refuses; acking what was dealt with makes room")
+	})
+}
+
 func TestAFullSpaceRefusesAndCanBeDrained(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := build(t, func(l *c3po.Limits) {

@@ -1,12 +1,14 @@
 package hub_test
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"time"
 
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store"
 )
 
 // openWaits are the waits an agent can have open, each with what ends it and
@@ -108,6 +110,37 @@ func TestASendThatWaitsIsAnsweredUnderTheNewNameOfItsSender(t *testing.T) {
 		if got.Reply == nil || got.Reply.Text() != "answer" {
 			t.Errorf("the send was answered with %+v", got)
 		}
+	})
+}
+
+// A renamedAgain store lets an agent be renamed right after its new name was read.
+type renamedAgain struct {
+	store.Store
+	then func()
+}
+
+func (r *renamedAgain) Renamed(ctx context.Context, space c3po.Space, id c3po.AgentID) (c3po.AgentID, bool, error) {
+	to, answers, err := r.Store.Renamed(ctx, space, id)
+	if then := r.then; to != "" && then != nil {
+		r.then = nil
+		then()
+	}
+	return to, answers, err
+}
+
+func TestAnAnswerReachesAnAskerThatIsRenamedTwice(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		between := &renamedAgain{}
+		h := configured(t, func(c *hub.Config) { between.Store, c.Store = c.Store, between })
+		h.enter("bob")
+		asked := h.send("alice", "bob", "question")
+		rename := func(id c3po.AgentID, name string) {
+			must(h.as(id).Rename(t.Context(), c3po.RenameInput{NewID: name}))(t)
+		}
+		rename("alice", "anna")
+		between.then = func() { rename("anna", "ann") }
+		h.reply("bob", asked.ID, "answer")
+		same(t, "the mail of the asker", texts(h.inbox("ann")), []string{"answer"})
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/hub"
 )
 
 func TestAThreadIsReadBackByItsNameOrAnyOfItsMessages(t *testing.T) {
@@ -115,6 +116,29 @@ func TestATraceSaysWhichThreadAMessageFollowsFrom(t *testing.T) {
 	for id, want := range map[c3po.MessageID]string{first.ID: "", second.ID: first.Thread, answer.ID: first.Thread, third.ID: ""} {
 		same(t, string(id)+" follows", h.trace(id).Follows, want)
 	}
+}
+
+func TestWhatAnAgentSendsFollowsFromAQuestionUntilItHasAnswered(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := configured(t, func(c *hub.Config) { c.Ended = func(c3po.Space, c3po.EventKind, c3po.MessageID) {} })
+		h.enter("alice", "bob", "carol")
+		first, second := h.send("alice", "bob", "first"), h.send("alice", "bob", "second")
+		traceOf := func(id c3po.MessageID) string { return h.trace(id).TraceID }
+		given := func(want c3po.MessageID) {
+			t.Helper()
+			same(t, "given", must(h.as("bob").WaitForMessage(t.Context(), c3po.WaitInput{}))(t).ID, want)
+		}
+		given(first.ID)
+		same(t, "the trace while it works on the first", traceOf(h.send("bob", "carol", "what of this?").ID), traceOf(first.ID))
+		given(second.ID)
+		h.reply("bob", first.ID, "done")
+		same(t, "the trace while the second is not answered", traceOf(h.send("bob", "carol", "what of that?").ID), traceOf(second.ID))
+		h.reply("bob", second.ID, "done")
+		after := traceOf(h.send("bob", "carol", "another matter").ID)
+		if after == traceOf(first.ID) || after == traceOf(second.ID) {
+			t.Errorf("what it sends after its answers is in the trace %s of a question", after)
+		}
+	})
 }
 
 func TestOneGoesThroughTheBooksAtATime(t *testing.T) {

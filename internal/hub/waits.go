@@ -329,11 +329,13 @@ func (a *Actor) Pending(ctx context.Context, in c3po.PendingInput) (c3po.Pending
 	return result, nil
 }
 
-// blank takes out what the writers wrote: a runner learns that there is mail and
-// from whom, never what it says.
+// blank keeps what no writer wrote: a runner learns that there is mail and from whom,
+// never what it says.
 func blank(messages []c3po.Message) {
-	for i := range messages {
-		m := &messages[i]
-		m.Message, m.Response, m.Context, m.Metadata = "", "", "", nil
+	for i, m := range messages {
+		messages[i] = c3po.Message{
+			ID: m.ID, MessageID: m.MessageID, FromAgent: m.FromAgent, ToAgent: m.ToAgent, Room: m.Room, Kind: m.Kind,
+			Timestamp: m.Timestamp, Priority: m.Priority, ExpectsReply: m.ExpectsReply, Seq: m.Seq,
+		}
 	}
 }

@@ -2,8 +2,10 @@ package hub_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -298,6 +300,38 @@ func TestPendingWaitsForMailWithoutTakingIt(t *testing.T) {
 		h.send("alice", "bob", "two")
 		same(t, "woken by new mail", texts(wait.atOnce(t).Messages), []string{"two"})
 	})
+}
+
+func TestARunnerSeesThatThereIsMailAndNoWordOfIt(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	h.enter("alice", "bob", "carol")
+	const secret = "SECRET"
+	said := json.RawMessage(`{"files":[{"path":"SECRET"}]}`)
+	asked := must(h.as("alice").SendMessage(t.Context(), c3po.SendInput{
+		Target: "bob", Message: secret, Context: secret, Thread: secret, ContentType: "text/" + secret, Metadata: said,
+		Attach: []c3po.FileID{uploaded(t, h.as("alice"), secret+".txt", []byte(secret)).ID},
+	}))(t)
+	must(h.as("bob").Reply(t.Context(), c3po.ReplyInput{
+		MessageID: asked.ID, Response: secret, Status: c3po.ReplyHandedOver, HandedTo: "carol", Metadata: said,
+	}))(t)
+	for id, from := range map[c3po.AgentID][]c3po.AgentID{"alice": {"bob"}, "carol": {"alice"}} {
+		runner := h.As(c3po.Caller{ID: id, Role: c3po.RoleRunner, Route: "rest"})
+		for _, timeout := range []int{0, 5} {
+			got := must(runner.Pending(t.Context(), c3po.PendingInput{Timeout: timeout}))(t)
+			var writers []c3po.AgentID
+			for _, m := range got.Messages {
+				writers = append(writers, m.FromAgent)
+			}
+			same(t, "from whom", writers, from)
+			if text := string(must(json.Marshal(got))(t)); strings.Contains(text, secret) {
+				t.Errorf("a runner of %s reads %s", id, text)
+			}
+		}
+		if text := string(must(json.Marshal(h.inbox(id)))(t)); !strings.Contains(text, secret) {
+			t.Errorf("%s itself reads %s", id, text)
+		}
+	}
 }
 
 func TestAStoreThatFailsAtTheLastLookIsAnErrorAndNoTimeout(t *testing.T) {
