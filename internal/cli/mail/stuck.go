@@ -48,7 +48,17 @@ func holdUpLine(h c3po.HoldUp) string {
 	agents := console.CountOf(h.Behind, "agent")
 	switch {
 	case h.Agent == c3po.Human:
-		return "you hold up " + agents + "; answer with: c3po answer"
+		questions := 0
+		for _, wait := range h.Waits {
+			if wait.ToAgent == c3po.Human {
+				questions += wait.Questions
+			}
+		}
+		hold := "hold"
+		if questions == 1 {
+			hold = "holds"
+		}
+		return fmt.Sprintf("%s for you %s up %s; answer with: c3po answer", console.CountOf(questions, "question"), hold, agents)
 	case h.Circle:
 		return fmt.Sprintf("%s waits in a circle and holds up %s", console.Inline(string(h.Agent)), agents)
 	case h.Reachability == "":

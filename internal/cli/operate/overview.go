@@ -13,6 +13,7 @@ import (
 	"github.com/c3po-dev/c3po"
 	"github.com/c3po-dev/c3po/internal/cli/console"
 	"github.com/c3po-dev/c3po/internal/cli/mail"
+	"github.com/c3po-dev/c3po/internal/cli/people"
 )
 
 const (
@@ -59,9 +60,9 @@ func Overview(a *console.Console, cmd *cobra.Command, _ []string) error {
 		}
 	})
 	steps := []string{"c3po claude", "start Claude Code as an agent in this folder", "c3po top", "watch everything in this terminal", "c3po open", "the dashboard in a browser"}
-	if open, err := svc.HumanList(ctx, c3po.GetMessagesInput{Limit: 1}); err == nil && open.Count > 0 {
-		fmt.Fprintf(a.Stdout, "\n%s\n", in.Warn(console.CountOf(open.Count, "question")+" for you."))
-		steps = append([]string{"c3po answer", "answer here"}, steps...)
+	if asked, err := people.ReadAsked(ctx, svc); err == nil && len(asked.Questions)+len(asked.Notes) > 0 {
+		fmt.Fprintf(a.Stdout, "\n%s\n", in.Warn(asked.String()+"."))
+		steps = append([]string{"c3po answer", "go through them here"}, steps...)
 	}
 	fmt.Fprintln(a.Stdout)
 	next(a.Stdout, in, steps...)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -24,7 +25,9 @@ func Answer(a *console.Console) *cobra.Command {
 	cmd.Short = "Answer what agents ask you"
 	cmd.Long = `Answer a question of an agent, in your own words or with one of its choices. The last
 part of its id is enough. On a terminal and without an id, each question that waits is
-shown in turn: type a number or a text, Enter to leave it for later, or q to stop.`
+shown in turn, the most urgent first: type a number or a text, Enter to leave it for
+later, or q to stop. The messages that need no answer follow together, and d takes them
+all off the list.`
 	cmd.Example = `  c3po answer
   c3po answer 0a1b "Use the second one"
   c3po answer 0a1b --choice 2`
@@ -46,40 +49,43 @@ shown in turn: type a number or a text, Enter to leave it for later, or q to sto
 	return cmd
 }
 
-// answerAll asks the person about each question that waits.
+// answerAll asks the person about each question that waits, then shows what needs no answer.
 func answerAll(ctx context.Context, a *console.Console, svc *client.Client) error {
-	page, err := svc.HumanList(ctx, c3po.GetMessagesInput{Limit: console.MaxIDsSearched})
+	asked, err := ReadAsked(ctx, svc)
 	if err != nil {
 		return err
 	}
-	if passkeys, err := svc.Passkeys(ctx); err == nil { // an older coordinator has none
-		warnOfReset(a, passkeys.ResetAt)
-	}
-	if len(page.Messages) == 0 {
-		fmt.Fprintln(a.Stdout, "no agent waits for you")
-		return nil
-	}
+	warnOfReset(a, passkeysEnd(ctx, svc))
 	in := a.Ink()
-	fmt.Fprintln(a.Stdout, in.Faint(console.Hang(a.Stdout, 0, "Type a text or the number of a choice. Enter leaves a question for later, q stops.")))
-	typed, left := console.Lines(a.Stdin), 0
-	for n, question := range page.Messages {
-		if now, err := svc.HumanShow(ctx, c3po.MessageInput{MessageID: question.ID}); err == nil && now.Reply != nil {
-			fmt.Fprintf(a.Stdout, "%s %s\n", in.Faint(fmt.Sprintf("%d of %d", n+1, len(page.Messages))), console.Inline(wasAnswered(now).Message))
-			continue
+	fmt.Fprintln(a.Stdout, asked)
+	if len(asked.Questions) > 0 {
+		fmt.Fprintln(a.Stdout, in.Faint(console.Hang(a.Stdout, 0, "Type a text or the number of a choice. Enter leaves a question for later, q stops.")))
+	}
+	typed, left := console.Lines(a.Stdin), len(asked.Questions)+len(asked.Notes)
+	err = func() error {
+		for n, question := range asked.Questions {
+			place := in.Faint(fmt.Sprintf("%d of %d", n+1, len(asked.Questions)))
+			if now, err := svc.HumanShow(ctx, c3po.MessageInput{MessageID: question.ID}); err == nil && now.Reply != nil {
+				fmt.Fprintf(a.Stdout, "%s %s\n", place, console.Inline(wasAnswered(now).Message))
+				left--
+				continue
+			}
+			fmt.Fprintf(a.Stdout, "%s ", place)
+			console.PrintMessage(a.Stdout, time.Now(), question)
+			done, err := settle(ctx, a, svc, question, typed)
+			if err != nil {
+				return err
+			}
+			if done {
+				left--
+			}
 		}
-		fmt.Fprintf(a.Stdout, "%s ", in.Faint(fmt.Sprintf("%d of %d", n+1, len(page.Messages))))
-		console.PrintMessage(a.Stdout, time.Now(), question)
-		done, err := settle(ctx, a, svc, question, typed)
-		if errors.Is(err, io.EOF) {
-			left += len(page.Messages) - n
-			break
-		}
-		if err != nil {
-			return err
-		}
-		if !done {
-			left++
-		}
+		done, err := takeNotes(ctx, a, svc, asked.Notes, typed)
+		left -= done
+		return err
+	}()
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
 	}
 	if left > 0 {
 		fmt.Fprintf(a.Stdout, "%s left for later; see them with: c3po human list\n", console.CountOf(left, "message"))
@@ -87,18 +93,61 @@ func answerAll(ctx context.Context, a *console.Console, svc *client.Client) erro
 	return nil
 }
 
-// settle does with a question what the person says: answers it, or takes what expects no
-// answer off the list. An answer that is refused is asked for again. A question that was
-// answered or withdrawn meanwhile is done too.
+// takeNotes shows what needs no answer and takes it off the list if the person wants it.
+// No text is sent anywhere: it may be the next line for the shell.
+func takeNotes(ctx context.Context, a *console.Console, svc *client.Client, notes []c3po.Message, typed <-chan string) (done int, err error) {
+	if len(notes) == 0 {
+		return 0, nil
+	}
+	console.PrintMessages(a.Stdout, notes)
+	for {
+		text, err := typedAnswer(ctx, a, fmt.Sprintf("d takes %s off the list, Enter leaves %s> ", theseNotes(len(notes)), itOrThem(len(notes))), typed)
+		if err != nil {
+			fmt.Fprintln(a.Stdout)
+			return 0, err
+		}
+		switch text {
+		case "", "q":
+			return 0, nil
+		case "d":
+			for some := range slices.Chunk(notes, 100) {
+				ids := make([]c3po.MessageID, len(some))
+				for i, m := range some {
+					ids[i] = m.ID
+				}
+				if _, err := svc.AckMessages(ctx, c3po.AckInput{MessageIDs: ids}); err != nil {
+					return done, err
+				}
+				done += len(some)
+			}
+			return done, nil
+		default:
+			fmt.Fprintln(a.Stdout, "Nothing was sent: no answer is expected here. To write to an agent: c3po human send AGENT TEXT")
+		}
+	}
+}
+
+func theseNotes(n int) string {
+	if n == 1 {
+		return "it"
+	}
+	return "all " + strconv.Itoa(n)
+}
+
+func itOrThem(n int) string {
+	if n == 1 {
+		return "it"
+	}
+	return "them"
+}
+
+// settle answers a question as the person says. An answer that is refused is asked for
+// again. A question that was answered or withdrawn meanwhile is done too.
 func settle(ctx context.Context, a *console.Console, svc *client.Client, question c3po.Message, typed <-chan string) (done bool, err error) {
 	for {
 		reply, err := askFor(ctx, a, question, typed)
 		if err != nil || reply == nil {
 			return false, err
-		}
-		if reply.MessageID == "" {
-			_, err := svc.AckMessages(ctx, c3po.AckInput{MessageIDs: []c3po.MessageID{question.ID}})
-			return err == nil, err
 		}
 		answered, err := svc.HumanAnswer(ctx, *reply)
 		if err == nil {
@@ -121,16 +170,12 @@ func settle(ctx context.Context, a *console.Console, svc *client.Client, questio
 	}
 }
 
-// askFor is what the person types about a question; nil leaves it for later, and an
-// answer to nothing takes it off the list. The end of input, and q, are io.EOF. A number
-// that is no choice is asked for again.
+// askFor is what the person types about a question; nil leaves it for later. The end of
+// input, and q, are io.EOF. A number that is no choice is asked for again.
 func askFor(ctx context.Context, a *console.Console, question c3po.Message, typed <-chan string) (*c3po.AnswerInput, error) {
 	prompt := "answer> "
 	if question.Kind == c3po.KindApproval {
 		prompt = "1 allows it once, 2 or your words deny it, Enter leaves it> "
-	}
-	if !question.ExpectsReply {
-		prompt = "no answer is expected; d takes it off the list> "
 	}
 	for {
 		text, err := typedAnswer(ctx, a, prompt, typed)
@@ -144,8 +189,6 @@ func askFor(ctx context.Context, a *console.Console, question c3po.Message, type
 			return nil, io.EOF
 		case text == "":
 			return nil, nil
-		case text == "d" && !question.ExpectsReply:
-			return &c3po.AnswerInput{}, nil
 		case !isNumber || len(question.Choices) == 0:
 			return &c3po.AnswerInput{MessageID: question.ID, Response: text}, nil
 		case choice >= 1 && choice <= len(question.Choices):

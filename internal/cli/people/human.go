@@ -7,7 +7,7 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"math"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -29,28 +29,35 @@ func Human(a *console.Console) *cobra.Command {
 }
 
 func humanList(a *console.Console) *cobra.Command {
-	var limit, count int
-	var passkeysEnd time.Time
+	var limit int
 	cmd := &cobra.Command{
 		Use:     "list",
-		Short:   "Show the questions that wait for you",
+		Short:   "Show what agents ask you and write to you",
+		Long:    "Show what agents ask you and write to you: first the questions that they wait on, the\nmost urgent first, then the messages that need no answer.",
 		Example: `  c3po human list`,
-		RunE: console.List(a, a.AsPerson(console.HumanToken), &limit, "questions", func(ctx context.Context, svc *client.Client, _ []string, cursor string, most int) ([]c3po.Message, string, error) {
-			page, err := svc.HumanList(ctx, c3po.GetMessagesInput{Cursor: cursor, Limit: most})
-			count = page.Count
-			if passkeys, err := svc.Passkeys(ctx); err == nil { // an older coordinator has none
-				passkeysEnd = passkeys.ResetAt
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			svc, err := a.Person(console.HumanToken)
+			if err != nil {
+				return err
 			}
-			return page.Messages, page.Next, err
-		}, func(w io.Writer, messages []c3po.Message) {
-			warnOfReset(a, passkeysEnd)
-			console.PrintMessages(w, messages)
-			if count == 0 {
-				fmt.Fprintln(w, "no agent waits for you")
-			} else {
-				fmt.Fprintf(w, "%d of %d shown. Answer with: c3po human answer ID TEXT\n", len(messages), count)
+			asked, err := ReadAsked(cmd.Context(), svc)
+			if err != nil {
+				return err
 			}
-		}),
+			all := append(append([]c3po.Message{}, asked.Questions...), asked.Notes...)
+			shown := all[:min(limit, len(all))]
+			return a.Show(shown, func(w io.Writer) {
+				warnOfReset(a, passkeysEnd(cmd.Context(), svc))
+				console.PrintMessages(w, shown)
+				fmt.Fprintln(w, asked)
+				if len(shown) < len(all) {
+					fmt.Fprintf(w, "%d of %d shown; --limit %d shows all.\n", len(shown), len(all), len(all))
+				}
+				if len(asked.Questions) > 0 {
+					fmt.Fprintln(w, "Answer with: c3po human answer ID TEXT")
+				}
+			})
+		},
 	}
 	console.LimitFlag(cmd, &limit, 20)
 	return cmd
@@ -61,6 +68,15 @@ func warnOfReset(a *console.Console, at time.Time) {
 	if warning := console.PasskeysEnd(at); warning != "" {
 		fmt.Fprintln(a.Stdout, a.Ink().Warn(warning))
 	}
+}
+
+// passkeysEnd is when all passkeys are forgotten; zero if nobody asked for it.
+func passkeysEnd(ctx context.Context, svc *client.Client) time.Time {
+	passkeys, err := svc.Passkeys(ctx)
+	if err != nil { // an older coordinator has none
+		return time.Time{}
+	}
+	return passkeys.ResetAt
 }
 
 func humanShow(a *console.Console) *cobra.Command {
@@ -150,14 +166,11 @@ deadline passes, until interrupted.`,
 			if err != nil {
 				return err
 			}
-			open, _, err := console.Pages(math.MaxInt, func(cursor string, most int) ([]c3po.Message, string, error) {
-				page, err := svc.HumanList(cmd.Context(), c3po.GetMessagesInput{Cursor: cursor, Limit: most})
-				return page.Messages, page.Next, err
-			})
+			open, err := ReadAsked(cmd.Context(), svc)
 			if err != nil {
 				return err
 			}
-			for _, m := range open {
+			for _, m := range slices.Concat(open.Questions, open.Notes) {
 				if err := showQuestion(a, m); err != nil {
 					return err
 				}

@@ -62,8 +62,11 @@ func printTop(a *console.Console, w io.Writer, seen top.Snapshot) {
 	fmt.Fprintln(w, in.Bold("Questions"))
 	for _, q := range seen.Questions {
 		what, block := "question", console.Block
-		if q.Permits {
+		switch {
+		case q.Permits:
 			what, block = "request for permission", console.ExactBlock
+		case q.Informs:
+			what = "message"
 		}
 		fmt.Fprintf(w, "%s  %s from %s, %s\n", console.Inline(string(q.ID)), what, console.Inline(string(q.From)), console.Ago(now, q.At))
 		if q.Text != "" {

@@ -53,30 +53,33 @@ func (s *Snapshot) arrange(stuck c3po.Stuck, open []c3po.Ticket) {
 	for i := range s.Questions {
 		s.Questions[i].Frees = behind[s.Questions[i].ID]
 	}
-	slices.SortStableFunc(s.Questions, func(a, b Question) int {
-		return cmp.Or(cmp.Compare(a.rank(), b.rank()), a.due().Compare(b.due()), cmp.Compare(b.Frees, a.Frees), a.At.Compare(b.At))
-	})
-	s.Questions = fairly(s.Questions)
+	s.Questions = SortByUrgency(s.Questions, func(q Question) Question { return q })
 }
 
-// firstOfEach is how many questions of one agent come before those of others: who asks a
-// hundred times hides nobody.
+// firstOfEach is how many questions of one agent come before the questions of others.
 const firstOfEach = 3
 
-// fairly puts the further questions of an agent after the first ones of all, and what only
-// informs last.
-func fairly(questions []Question) []Question {
+// SortByUrgency orders what the person is asked, the same on every screen: questions by
+// deadline, by how many agents they free and by age, and then what only informs. An agent
+// with many questions hides nobody: its fourth comes after the first three of all others.
+func SortByUrgency[Row any](rows []Row, question func(Row) Question) []Row {
+	rows = slices.Clone(rows)
+	slices.SortStableFunc(rows, func(x, y Row) int {
+		a, b := question(x), question(y)
+		return cmp.Or(a.due().Compare(b.due()), cmp.Compare(b.Frees, a.Frees), a.At.Compare(b.At))
+	})
 	asked := map[c3po.AgentID]int{}
-	var first, further, informing []Question
-	for _, q := range questions {
+	var first, further, informing []Row
+	for _, row := range rows {
+		q := question(row)
 		asked[q.From]++
 		switch {
 		case q.Informs:
-			informing = append(informing, q)
+			informing = append(informing, row)
 		case asked[q.From] > firstOfEach:
-			further = append(further, q)
+			further = append(further, row)
 		default:
-			first = append(first, q)
+			first = append(first, row)
 		}
 	}
 	return slices.Concat(first, further, informing)
@@ -88,14 +91,6 @@ func (s *Snapshot) addQuestion(w c3po.Wait) {
 	if s.ReadOnly && !slices.ContainsFunc(s.Questions, func(q Question) bool { return q.ID == w.ID }) {
 		s.Questions = append(s.Questions, Question{ID: w.ID, From: w.FromAgent, At: w.Since, Deadline: w.Deadline})
 	}
-}
-
-// rank puts what only informs last.
-func (q Question) rank() int {
-	if q.Informs {
-		return 1
-	}
-	return 0
 }
 
 // due is far away for what has no deadline.

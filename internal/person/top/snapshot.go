@@ -164,12 +164,17 @@ func (s *Snapshot) readQuestions(ctx context.Context, source Source) error {
 	}
 	s.Questions = []Question{}
 	for _, m := range mail.Messages {
-		s.Questions = append(s.Questions, Question{
-			ID: m.ID, From: m.FromAgent, At: m.Timestamp, Text: m.Text(), Why: m.Context, Choices: m.Choices, Deadline: m.Deadline,
-			Informs: !m.AsksPerson() && !m.ExpectsReply, Permits: m.Kind == c3po.KindApproval,
-		})
+		s.Questions = append(s.Questions, QuestionOf(m))
 	}
 	return nil
+}
+
+// QuestionOf is a message to the person as it is listed.
+func QuestionOf(m c3po.Message) Question {
+	return Question{
+		ID: m.ID, From: m.FromAgent, At: m.Timestamp, Text: m.Text(), Why: m.Context, Choices: m.Choices, Deadline: m.Deadline,
+		Informs: !m.AsksPerson() && !m.ExpectsReply, Permits: m.Kind == c3po.KindApproval,
+	}
 }
 
 // presence sorts agents: those that are there first.
