@@ -79,7 +79,7 @@ func (m *model) agentFacts(a c3po.Agent) []string {
 	}
 	return facts("Agent "+inline(string(a.ID)),
 		[2]string{"state", m.standing(a)}, [2]string{"says it is", inline(string(a.Availability))}, [2]string{"paused", paused},
-		[2]string{"process", alive}, [2]string{"mail is read", reach(a)}, [2]string{"unread", unread(a)},
+		[2]string{"process", alive}, [2]string{"mail is read", reach(a)}, [2]string{"open mail", unread(a)},
 		[2]string{"seen", age(m.now(), a.LastSeen) + " ago"}, [2]string{"task", inline(a.CurrentTask)},
 		[2]string{"type", inline(a.Type)}, [2]string{"client", inline(a.Client)}, [2]string{"host", inline(a.Host)},
 		[2]string{"folder", inline(a.Cwd)}, [2]string{"helps with", inline(strings.Join(a.Capabilities, ", "))},
@@ -179,7 +179,7 @@ func (m *model) help() []string {
 		"  Enter                 the row in full, with what was said; a question, to",
 		"                        answer it",
 		"  w                     write to the chosen agent",
-		"  p                     pause the chosen agent, or let it go on; x ends a lease",
+		"  p                     pause the chosen agent or resume it; x ends a lease",
 		"  /                     show only rows that contain a word; Esc shows all",
 		"  q                     quit", "",
 		bold().of("What the words say"), "",
@@ -187,7 +187,7 @@ func (m *model) help() []string {
 		"                        agent was last seen; old news says its age",
 		"  MAIL IS READ          when an agent reads what is sent to it now",
 		"  asks you              it has asked you and waits for the answer",
-		"  UNREAD                mail it has not acked yet",
+		"  OPEN                  mail it has not acked yet",
 		"  FREES                 how many agents wait behind who asks",
 	}
 }

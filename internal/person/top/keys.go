@@ -26,6 +26,8 @@ func (m *model) key(k tea.KeyPressMsg) tea.Cmd {
 	case filtering:
 		m.filterKey(k)
 		return nil
+	case confirming:
+		return m.confirmKey(k)
 	default:
 		return m.listKey(k)
 	}
@@ -66,9 +68,9 @@ func (m *model) listKey(k tea.KeyPressMsg) tea.Cmd {
 	case "enter":
 		return m.show()
 	case "p":
-		return m.pauseOrResume()
+		m.pauseOrResume()
 	case "x":
-		return m.endLease()
+		m.endLease()
 	}
 	return nil
 }
@@ -234,37 +236,50 @@ func (m *model) answer() tea.Cmd {
 }
 
 // pauseOrResume turns the pause of the chosen agent around.
-func (m *model) pauseOrResume() tea.Cmd {
+func (m *model) pauseOrResume() {
 	a, ok := m.agent()
 	if m.focus != agents || !ok {
 		m.say("Choose an agent first: 3 goes to the list of them.", true)
-		return nil
+		return
 	}
 	if m.seen.ReadOnly {
 		m.mayNot()
-		return nil
+		return
 	}
 	if a.Paused != nil {
-		m.say("Resuming "+string(a.ID)+"…", false)
-		return m.act(act{resume: &c3po.PauseInput{AgentID: string(a.ID)}})
+		m.ask("Resume "+string(a.ID)+"?", "Resuming "+string(a.ID)+"…", act{resume: &c3po.PauseInput{AgentID: string(a.ID)}})
+	} else {
+		m.ask("Pause "+string(a.ID)+"?", "Pausing "+string(a.ID)+"…", act{pause: &c3po.PauseInput{AgentID: string(a.ID)}})
 	}
-	m.say("Pausing "+string(a.ID)+"…", false)
-	return m.act(act{pause: &c3po.PauseInput{AgentID: string(a.ID)}})
+}
+
+// ask has an act of one key confirmed: a line that was pasted for the shell does nothing.
+func (m *model) ask(question, doing string, unsure act) {
+	m.mode, m.unsure, m.doing = confirming, unsure, doing
+	m.say(question+" Shift+Y does it, any other key does not.", false)
+}
+
+func (m *model) confirmKey(k tea.KeyPressMsg) tea.Cmd {
+	m.mode, m.word = listing, ""
+	if k.String() != "Y" {
+		return nil
+	}
+	m.say(m.doing, false)
+	return m.act(m.unsure)
 }
 
 // endLease ends the lease of the chosen file, whoever holds it.
-func (m *model) endLease() tea.Cmd {
+func (m *model) endLease() {
 	if m.focus != files || m.rows(files) == 0 {
 		m.say("Choose a file first: 7 goes to the list of them.", true)
-		return nil
+		return
 	}
 	if m.seen.ReadOnly {
 		m.mayNot()
-		return nil
+		return
 	}
 	lease := m.seen.Leases[m.chosen[files].row]
-	m.say("Ending the lease of "+inline(lease.Path)+"…", false)
-	return m.act(act{free: &lease})
+	m.ask("End the lease of "+inline(lease.Path)+"?", "Ending the lease of "+inline(lease.Path)+"…", act{free: &lease})
 }
 
 // A line is a text that is being written.

@@ -30,12 +30,13 @@ const (
 type mode int
 
 const (
-	listing   mode = iota // the lists
-	reading               // one row, in full
-	answering             // one question, and a line to write the answer
-	helping               // what the keys do
-	writing               // a line to write to an agent
-	filtering             // a line to write what rows must contain
+	listing    mode = iota // the lists
+	reading                // one row, in full
+	answering              // one question, and a line to write the answer
+	helping                // what the keys do
+	writing                // a line to write to an agent
+	filtering              // a line to write what rows must contain
+	confirming             // an act that waits for a Y
 )
 
 // A model is the view at one time.
@@ -58,6 +59,8 @@ type model struct {
 	scroll        int          // of the question's text, or of the row's
 	to            c3po.AgentID // who is written to
 	filter        string
+	unsure        act            // while it is confirmed
+	doing         string         // what the screen says once it is
 	sought        lookup         // of the row that is read
 	texts         []c3po.Message // what it brought
 	readOf        string         // the row that it is of

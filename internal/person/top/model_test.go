@@ -47,7 +47,7 @@ func every(t *testing.T, s Snapshot, look func(what string, m *model)) {
 	t.Helper()
 	for _, size := range [][2]int{{80, 24}, {200, 50}, {139, 24}, {140, 10}, {40, 12}, {20, 5}, {3, 3}, {1, 1}, {0, 0}} {
 		for focus := range panels {
-			for _, mode := range []mode{listing, reading, answering, helping, writing, filtering} {
+			for _, mode := range []mode{listing, reading, answering, helping, writing, filtering, confirming} {
 				m := newModel(s, "http://"+hostile, func() time.Time { return noon })
 				m.width, m.height = size[0], size[1]
 				m.focus, m.mode = focus, mode
@@ -198,6 +198,31 @@ func TestANumberIsOneOfTheChoicesIfThereAreSoMany(t *testing.T) {
 		if !strings.Contains(m.word, "There is no choice "+typed) {
 			t.Errorf("after %s it says %q", typed, m.word)
 		}
+	}
+}
+
+// A line that was meant for the shell is a row of keys here.
+func TestAPastedLineChangesNothing(t *testing.T) {
+	t.Parallel()
+	m := newModel(full("x", 3), "", func() time.Time { return noon })
+	m.act = func(a act) tea.Cmd { t.Errorf("it did %+v", a); return nil }
+	for _, letter := range "3python deploy.py --yes xy" {
+		press(m, string(letter))
+	}
+}
+
+func TestAnAgentIsPausedOnceThatIsConfirmed(t *testing.T) {
+	t.Parallel()
+	m := newModel(Snapshot{Agents: []c3po.Agent{{ID: "api", Status: c3po.Online}}}, "", func() time.Time { return noon })
+	var done []act
+	m.act = func(a act) tea.Cmd { done = append(done, a); return nil }
+	press(m, "3", "p", "enter", "p", "y")
+	if len(done) > 0 || m.mode != listing {
+		t.Errorf("without a Y it did %+v, mode %d", done, m.mode)
+	}
+	press(m, "p", "Y")
+	if len(done) != 1 || done[0].pause == nil || done[0].pause.AgentID != "api" {
+		t.Errorf("after a Y it did %+v", done)
 	}
 }
 

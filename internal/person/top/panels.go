@@ -36,7 +36,7 @@ func columns(p panel, width int) []column {
 	case questions:
 		return []column{{"FROM", id, true}, {title: "ASKED", width: 6}, {title: "DUE", width: 11}, {title: "FREES", width: 5}, {title: "QUESTION"}}
 	case agents:
-		return []column{{"AGENT", id, true}, {title: "STATE", width: 24}, {title: "MAIL IS READ", width: 16}, {title: "UNREAD", width: 6}, {title: "TASK"}}
+		return []column{{"AGENT", id, true}, {title: "STATE", width: 24}, {title: "MAIL IS READ", width: 16}, {title: "OPEN", width: 6}, {title: "TASK"}}
 	case waits:
 		return []column{{"WHO", id - 2, true}, {"WAITS FOR", id - 2, true}, {title: "SINCE", width: 6}, {title: "STATE", width: 21}, {title: "DUE"}}
 	case rooms:

@@ -139,8 +139,8 @@ func TestTheLeaseOfTheChosenFileIsEndedAndNoOther(t *testing.T) {
 	if footer := m.footer(); !strings.Contains(footer, "x end lease") {
 		t.Errorf("the keys are %q", footer)
 	}
-	press(m, "x")
-	press(m, "/", "c", ".", "g", "o", "enter", "7", "x") // what a filter leaves is chosen among
+	press(m, "x", "Y")
+	press(m, "/", "c", ".", "g", "o", "enter", "7", "x", "Y") // what a filter leaves is chosen among
 	var ended []int64
 	for _, a := range done {
 		if a.free != nil {
@@ -157,7 +157,7 @@ func TestTheLeaseOfTheChosenFileIsEndedAndNoOther(t *testing.T) {
 	if footer := m.footer(); strings.Contains(footer, "x end lease") {
 		t.Errorf("the keys for who may only look are %q", footer)
 	}
-	press(m, "x")
+	press(m, "x", "Y")
 	if len(done) != len(ended) {
 		t.Errorf("who may only look ends a lease: %+v", done)
 	}

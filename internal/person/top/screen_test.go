@@ -316,12 +316,16 @@ func TestAPersonAnswersAndPausesFromTheScreen(t *testing.T) {
 	small.press("End")
 	small.press("Up", "Up")
 	small.press("p")
+	small.see("Pause tester? Shift+Y does it, any other key does not.")
+	small.press("Y")
 	small.see("tester is paused.")
 	small.golden("paused-80x24")
 	if tester := must(s.as("reviewer").GetAgentStatus(t.Context(), c3po.AgentInput{AgentID: "tester"}))(s); tester.Paused == nil {
 		t.Errorf("the screen says it is paused, and it is not: %+v", tester)
 	}
 	small.press("p")
+	small.see("Resume tester?")
+	small.press("Y")
 	small.see("tester goes on.")
 	if tester := must(s.as("reviewer").GetAgentStatus(t.Context(), c3po.AgentInput{AgentID: "tester"}))(s); tester.Paused != nil {
 		t.Errorf("the screen says it goes on, and it does not: %+v", tester)

@@ -77,6 +77,8 @@ func TestAPersonSeesWhoEditsWhichFileAndEndsItsLease(t *testing.T) {
 	term.press("Escape")
 	term.see("web/main.ts")
 	term.press("x")
+	term.see("End the lease of")
+	term.press("Y")
 	term.see("is free.")
 	left := must(s.as("").LeaseList(t.Context(), c3po.LeaseListInput{}))(s).Leases
 	if len(left) != 1 || left[0].Path != "web/main.ts" {

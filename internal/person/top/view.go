@@ -121,7 +121,7 @@ func (m *model) summary() string {
 	text := reset + fmt.Sprintf("%s · %d of %d %s online · %d open %s", asks, online, len(m.whole.Agents), plural(len(m.whole.Agents), "agent", "agents"),
 		len(m.whole.Tickets), plural(len(m.whole.Tickets), "ticket", "tickets"))
 	if known {
-		text += fmt.Sprintf(" · %d unread", unread)
+		text += fmt.Sprintf(" · %d open %s", unread, plural(unread, "message", "messages"))
 	}
 	if m.seen.More {
 		text += " · more than is shown"
