@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -28,6 +29,37 @@ func (s *coordinator) leaveAddress(a *console.Console) {
 	if a.Origins["listen"].From == console.FromDefault {
 		s.listen = ""
 	}
+}
+
+// keptListen is the file with the address that the last c3po up --listen was given, so that
+// the hosts which have joined there find the coordinator again.
+func keptListen(state string) string { return filepath.Join(state, "listen") }
+
+// listenAsBefore takes the kept address, unless one was given now.
+func (s *coordinator) listenAsBefore(state string) {
+	if s.listen != "" {
+		return
+	}
+	if kept, err := os.ReadFile(keptListen(state)); err == nil && checkListen(string(kept)) == nil {
+		s.listen, s.keptFrom = string(kept), keptListen(state)
+	}
+}
+
+// keepListen keeps the address of a coordinator that has started, if it was typed.
+func (s *coordinator) keepListen(a *console.Console, state string) error {
+	if a.Origins["listen"].From != console.FromFlag {
+		return nil
+	}
+	return paths.WriteFile(keptListen(state), []byte(s.listen))
+}
+
+// explainKept adds to a refusal to listen that the address is an earlier one.
+func (s *coordinator) explainKept(err error) error {
+	if s.keptFrom == "" || err == nil {
+		return err
+	}
+	e := console.Explain(err)
+	return c3po.Because(err, e.Code, e.Message).Suggest("%s", strings.TrimSpace(fmt.Sprintf("%s is the address of an earlier c3po up --listen; another one replaces it: c3po up --listen %s. %s", s.listen, server.DefaultListen, e.Suggestion)))
 }
 
 // checkListen refuses what is no address, before anything is started.

@@ -35,6 +35,7 @@ type coordinator struct {
 	notify   notifying
 	export   exporting
 	beside   string // where c3po up of this user runs, whose credentials are to be kept
+	keptFrom string // the file that listen was kept in by an earlier c3po up
 }
 
 func (s *coordinator) flags(cmd *cobra.Command) {

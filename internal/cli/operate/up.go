@@ -6,6 +6,7 @@ package operate
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -39,12 +40,16 @@ func (s start) print(w io.Writer) {
 		fmt.Fprintf(w, "c3po is already running at %s\n", console.Inline(s.URL))
 		return
 	}
-	fmt.Fprintf(w, "c3po is running at %s\n", console.Inline(s.URL))
+	s.printURL(w)
 	if console.IsTerminal(w) {
 		fmt.Fprintln(w)
 		next(w, console.InkFor(w, os.Getenv), "c3po claude", "start Claude Code as an agent, here and in a second folder",
 			"c3po open", "the dashboard in a browser", "c3po down", "stop it; the mail stays")
 	}
+}
+
+func (s start) printURL(w io.Writer) {
+	fmt.Fprintf(w, "c3po is running at %s\n", console.Inline(s.URL))
 }
 
 func Up(a *console.Console) *cobra.Command {
@@ -57,6 +62,8 @@ func Up(a *console.Console) *cobra.Command {
 		Long: `Start a coordinator on this machine, with its own Redis unless one is given, and
 return when both are ready. They run until c3po down. What was sent is kept. Where no
 Redis is installed, --redis-container runs it in a container.
+
+The address that --listen names is kept for the next c3po up, until another is named.
 
 With --service it runs as a user service (systemd on Linux, launchd on macOS) that
 starts when you log in; c3po down --service undoes that. The service keeps the
@@ -118,15 +125,19 @@ func upAndReturn(a *console.Console, cmd *cobra.Command, state string, s coordin
 	if err := prepare(); err != nil {
 		return err
 	}
+	s.listenAsBefore(state)
 	started, err := spawn(ctx, a, state, s)
 	if err != nil {
 		return err
 	}
 	if started.Error != nil {
-		return started.Error
+		return s.explainKept(started.Error)
 	}
 	if started.Already {
 		return showRunning(a, cmd, s, started.Coordinator)
+	}
+	if err := s.keepListen(a, state); err != nil {
+		return err
 	}
 	warnOfOpenDoors(a, s.auth == string(auth.None))
 	warnOfOtherPort(a, s, started.URL)
@@ -265,11 +276,15 @@ func upForeground(ctx context.Context, a *console.Console, state string, s coord
 	if err := prepare(); err != nil {
 		return err
 	}
+	s.listenAsBefore(state)
 	h := &host{console: a, settings: s, state: state, log: s.log(boundLog(a.Stderr, logName(state), maxLogBytes))}
-	return h.run(ctx, func(note paths.Coordinator) {
+	var kept error
+	err = h.run(ctx, func(note paths.Coordinator) {
 		started := start{Coordinator: note}
+		kept = s.keepListen(a, state)
 		warnOfOpenDoors(a, s.auth == string(auth.None))
 		warnOfOtherPort(a, s, note.URL)
 		_ = a.Show(started, started.print) // nobody may be reading
 	})
+	return errors.Join(s.explainKept(err), kept)
 }
