@@ -28,14 +28,18 @@ func Launch(a *console.Console, t agentside.Target) *cobra.Command {
 		Short: "Start " + t.Title + " here, as an agent that others can ask",
 		Long: fmt.Sprintf(`Start %[1]s in this folder, as an agent that others can ask. If no coordinator
 runs, one is started; if %[1]s does not have c3po yet, you see what would be changed
-and are asked. What follows %[2]s is for its own command, %[3]s.`, t.Title, t.Name, t.Program),
-		Example:            "  c3po " + t.Name,
+and are asked. What follows %[2]s is for its own command, %[3]s, except --as NAME: it names
+the agent, which is otherwise called like the folder.`, t.Title, t.Name, t.Program),
+		Example:            "  c3po " + t.Name + "\n  c3po " + t.Name + " --as gateway",
 		DisableFlagParsing: true,
 		Args:               cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			args, err := ownFlags(a, cmd, args)
+			args, as, err := ownFlags(a, cmd, args)
 			if err != nil {
 				return err
+			}
+			if as != "" && t.Name == console.CodexName {
+				return console.BadUsage("c3po codex takes no --as: one daemon serves all its terminals, so an agent is called like its folder", "Start it in a folder that has the name you want.")
 			}
 			if len(args) == 1 && (args[0] == "--help" || args[0] == "-h") {
 				return cmd.Help()
@@ -58,25 +62,41 @@ and are asked. What follows %[2]s is for its own command, %[3]s.`, t.Title, t.Na
 			if err := ensureInstalled(cmd.Context(), a, t); err != nil {
 				return err
 			}
-			return become(program, args)
+			return become(program, args, as)
 		},
 	}
 }
 
-// ownFlags takes out what was given before the name of the command, which is for c3po:
-// cobra hands everything to a command that reads its own flags.
-func ownFlags(a *console.Console, cmd *cobra.Command, args []string) ([]string, error) {
-	before := max(0, slices.Index(a.Args, cmd.CalledAs()))
-	if before > len(args) {
-		return args, nil
-	}
-	for _, arg := range args[:before] {
-		if arg != "--json" {
-			return nil, console.BadUsage(fmt.Sprintf("%s takes no %s", cmd.CommandPath(), arg), "What follows "+cmd.Name()+" is for its own command; set C3PO_AGENT_ID, C3PO_SPACE or C3PO_COORDINATOR_URL instead.")
+// ownFlags takes out what is for c3po: cobra hands everything to a command that reads its
+// own flags. As is the name that --as gives the agent.
+func ownFlags(a *console.Console, cmd *cobra.Command, args []string) (rest []string, as string, err error) {
+	before := min(max(0, slices.Index(a.Args, cmd.CalledAs())), len(args))
+	for i := 0; i < len(args); i++ {
+		name, value, given := strings.Cut(args[i], "=")
+		switch {
+		case args[i] == "--":
+			return append(rest, args[i:]...), as, nil
+		case name == "--as":
+			if !given {
+				if i++; i == len(args) {
+					return nil, "", console.BadUsage("--as needs a name", "For example: "+cmd.CommandPath()+" --as gateway")
+				}
+				value = args[i]
+			}
+			id, err := c3po.ParseAgentID(value)
+			if err != nil {
+				return nil, "", console.BadUsage(err.Error(), c3po.AsError(err).Suggestion)
+			}
+			as = string(id)
+		case i >= before:
+			rest = append(rest, args[i])
+		case args[i] == "--json":
+			a.JSON = true
+		default:
+			return nil, "", console.BadUsage(fmt.Sprintf("%s takes no %s", cmd.CommandPath(), args[i]), "What follows "+cmd.Name()+" is for its own command; set C3PO_SPACE or C3PO_COORDINATOR_URL instead.")
 		}
-		a.JSON = true
 	}
-	return args[before:], nil
+	return rest, as, nil
 }
 
 // ensureCoordinator starts one if none runs here and this host has joined none.
@@ -109,7 +129,7 @@ func startOwn(ctx context.Context, a *console.Console) error {
 	if err := json.Unmarshal(out, &started); err != nil {
 		return err
 	}
-	started.print(a.Stdout)
+	started.printURL(a.Stdout)
 	return nil
 }
 
@@ -191,11 +211,16 @@ func has(a *console.Console, t agentside.Target) bool {
 
 // become makes this process the program, where a system can do that; elsewhere it
 // waits for it.
-func become(program string, args []string) error {
+func become(program string, args []string, as string) error {
+	env := os.Environ()
+	if as != "" {
+		env = append(env, "C3PO_AGENT_ID="+as)
+	}
 	if runtime.GOOS != "windows" {
-		return syscall.Exec(program, append([]string{program}, args...), os.Environ()) // #nosec G204 -- what the person has typed
+		return syscall.Exec(program, append([]string{program}, args...), env) // #nosec G204 -- what the person has typed
 	}
 	cmd := exec.Command(program, args...) // #nosec G204 -- what the person has typed
+	cmd.Env = env
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	err := cmd.Run()
 	if ended, ok := errors.AsType[*exec.ExitError](err); ok {
