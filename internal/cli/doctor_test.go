@@ -37,7 +37,7 @@ func TestDoctorLooksAtTheFilesOfACodingAgent(t *testing.T) {
 	h := newVerifiedHost(t)
 	h.must("down") // what is installed is then not tried out, which takes its time
 	h.write(filepath.Join(h.home, "bin", "codex"), "#!/bin/sh\n", 0o700)
-	h.finds("yellow  codex: it is on this host, and c3po is not installed into it", "fix: c3po install codex")
+	h.finds("green   codex: it is on this host, without c3po; to add it: c3po install codex")
 	h.must("install", "codex", "--room", "build")
 	h.finds("green   codex: c3po is installed into it, current", "green   codex hooks: ")
 

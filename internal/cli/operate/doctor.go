@@ -176,7 +176,27 @@ func printDiagnosis(w io.Writer, in console.Ink, d diagnosis) {
 			fmt.Fprintf(w, "        %s\n", console.Inline(line))
 		}
 	}
-	fmt.Fprintf(w, "%s\n", verdict(in, d.Verdict, string(d.Verdict)))
+	fmt.Fprintf(w, "%s: %s\n", verdict(in, d.Verdict, string(d.Verdict)), console.Inline(d.inOneLine()))
+}
+
+// inOneLine is what to do first.
+func (d diagnosis) inOneLine() string {
+	count := map[doctor.Verdict]int{}
+	first := map[doctor.Verdict]string{}
+	for _, f := range d.Findings {
+		count[f.Verdict]++
+		if first[f.Verdict] == "" {
+			first[f.Verdict] = f.Check
+		}
+	}
+	switch {
+	case d.Verdict == doctor.Green:
+		return "all is well"
+	case count[d.Verdict] == 1:
+		return "fix " + first[d.Verdict]
+	default:
+		return fmt.Sprintf("fix %s first, then the other %d", first[d.Verdict], count[d.Verdict]-1)
+	}
 }
 
 func verdict(i console.Ink, v doctor.Verdict, text string) string {

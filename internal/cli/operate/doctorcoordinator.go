@@ -17,6 +17,7 @@ import (
 	"github.com/c3po-dev/c3po/internal/cli/console"
 	"github.com/c3po-dev/c3po/internal/client"
 	"github.com/c3po-dev/c3po/internal/host/doctor"
+	"github.com/c3po-dev/c3po/internal/host/engine"
 )
 
 const (
@@ -48,6 +49,9 @@ func examineCoordinator(ctx context.Context, a *console.Console, name c3po.Agent
 		}
 	}
 	if _, c.Err = svc.Health(ctx); c.Err != nil {
+		if state, err := a.Folders.StateFile("redis"); err == nil && a.URL == "" && !c.Other && errors.Is(c.Err, c3po.CoordDown) {
+			c.NoRedis = engine.Available(state)
+		}
 		return c
 	}
 	info, err := svc.ServerInfo(ctx, c3po.None{})

@@ -18,7 +18,7 @@ func (c Client) finding() Finding {
 	case c.Err != nil:
 		return trouble(check, c.Err)
 	case !c.Installed:
-		return yellow(check, c.Fix, "it is on this host, and c3po is not installed into it")
+		return green(check, "it is on this host, without c3po; to add it: %s", c.Fix)
 	case c.Off:
 		return yellow(check, "switch the plugin on in "+c.Name, "c3po is installed into it, and switched off there")
 	case c.Binary == "":

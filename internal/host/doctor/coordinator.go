@@ -30,7 +30,12 @@ func (f Facts) coordinator() []Finding {
 			return []Finding{red(check, "check that it runs on its own host, and that this one has a network", "none answers at %s, which this host uses", c.URL)}
 		}
 		if errors.Is(c.Err, c3po.CoordDown) {
-			return []Finding{red(check, "c3po up starts one here; c3po join reaches one elsewhere", "there is none at %s", c.URL)}
+			none := red(check, "c3po up starts one here; c3po join reaches one elsewhere", "there is none at %s", c.URL)
+			if c.NoRedis != nil {
+				missing := c3po.AsError(c.NoRedis)
+				return []Finding{red("redis", missing.Suggestion, "%s, and c3po up needs one", missing.Message), none}
+			}
+			return []Finding{none}
 		}
 		if errors.Is(c.Err, c3po.Forbidden) && c.TLS.Secure {
 			check := "tls"
@@ -154,7 +159,7 @@ func (c Coordinator) books(a c3po.Audit) Finding {
 	case c.Corrupt > 0:
 		return yellow(check, "c3po dead-letter list --reason corrupt; look at the disk and the memory of Redis's machine", "%d messages were found damaged, and were not shown to anybody", c.Corrupt)
 	case a.Dead > 0:
-		return yellow(check, "c3po dead-letter list", "no message is missing; %d ended unread", a.Dead)
+		return yellow(check, "c3po dead-letter list", "no message is missing; nobody acked %d", a.Dead)
 	default:
 		return green(check, "no message is missing: %d sent, %d wait", a.Sent, a.Pending)
 	}

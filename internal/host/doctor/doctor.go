@@ -94,11 +94,13 @@ type Coordinator struct {
 	URL   string
 	Other bool  // it is another host's, which this host has joined or where its user has signed in
 	Err   error // it does not answer, or is unwell
-	TLS   TLS
-	Info  *c3po.ServerInfo
-	Why   error         // there is no Info
-	Round time.Duration // of one call that asks Redis
-	Skew  time.Duration // how far the clock of Redis is before ours
+	// NoRedis is why none can be started here; nil if one can, or none is needed.
+	NoRedis error
+	TLS     TLS
+	Info    *c3po.ServerInfo
+	Why     error         // there is no Info
+	Round   time.Duration // of one call that asks Redis
+	Skew    time.Duration // how far the clock of Redis is before ours
 	// Person is why the credentials of the person do not work here.
 	Person error
 	// PasskeysEnd is when all passkeys are forgotten, if somebody asked for that.

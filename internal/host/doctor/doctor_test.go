@@ -84,7 +84,7 @@ func TestEachTroubleHasAVerdictAndAFix(t *testing.T) {
 		"little memory":          {func(f *doctor.Facts) { f.Coordinator.Info.Engine.MaxMemory = 1 << 20 }, doctor.Yellow, "redis memory", "1 of 1 MiB"},
 		"missing mail":           {func(f *doctor.Facts) { f.Coordinator.Audit.Balanced = false }, doctor.Red, "books", "missing"},
 		"a store that went back": {func(f *doctor.Facts) { f.Coordinator.Audit.Epoch = 2 }, doctor.Yellow, "books", "epoch 2"},
-		"dead letters":           {func(f *doctor.Facts) { f.Coordinator.Audit.Dead = 3 }, doctor.Yellow, "books", "3 ended unread"},
+		"dead letters":           {func(f *doctor.Facts) { f.Coordinator.Audit.Dead = 3 }, doctor.Yellow, "books", "nobody acked 3"},
 		"a trip that fails": {func(f *doctor.Facts) {
 			f.Coordinator.Trip = &doctor.Trip{Err: ours(c3po.StoreFull, "the inbox is full")}
 		}, doctor.Red, "round trip", "the inbox is full"},
