@@ -70,7 +70,7 @@ func printTrace(w io.Writer, t c3po.Trace) {
 		fmt.Fprintf(w, "now %s\n", console.Inline(t.State))
 	}
 	printCost(w, t)
-	if t.Reachability != "" {
+	if t.Reachability != "" && len(t.Served) == 0 && t.Received == nil {
 		fmt.Fprintf(w, "%s %s%s\n", console.Inline(string(to)), console.Inline(t.Reachability.Prospect()), sinceWhen(t.StateSince, time.Now()))
 	}
 	if t.BodyGone {
@@ -172,7 +172,7 @@ func wordProof(word c3po.Word) string {
 
 func where(f c3po.Fact) string {
 	var parts []string
-	if f.Session != "" {
+	if f.Session != "" && f.Session != "anonymous" {
 		parts = append(parts, "session "+console.Inline(f.Session))
 	}
 	if f.Route != "" {

@@ -113,7 +113,10 @@ func (p *demoPlay) play(ctx context.Context) error {
 	}
 	fmt.Fprintf(p.out, "\nThe life of web's question, each fact recorded when it happened:\n\n")
 	for line := range strings.Lines(string(trace)) {
-		fmt.Fprintf(p.out, "  %s\n", strings.TrimRight(line, "\n"))
+		// The facts, which begin with their time; the rest is for who looks for a message.
+		if _, fact, dated := strings.Cut(strings.TrimRight(line, "\n"), " "); dated && line[0] >= '0' && line[0] <= '9' && strings.Contains(fact, ":") {
+			fmt.Fprintf(p.out, "  %s\n", strings.TrimSuffix(fact, " (over rest)"))
+		}
 	}
 	fmt.Fprintf(p.out, `
 That took %.0f s. Next, with your own agents:
@@ -124,14 +127,22 @@ That took %.0f s. Next, with your own agents:
   c3po help      the everyday commands
 `, time.Since(began).Seconds())
 	if p.watched {
-		fmt.Fprint(p.out, "\nPress Enter to stop the coordinator and remove everything. ")
-		select {
-		case <-p.lines:
-		case <-ctx.Done():
-		}
-		return nil
+		p.untilQuit(ctx)
 	}
 	return nil
+}
+
+// untilQuit waits for a q: an answer that comes late, or Enter pressed once too often, must
+// not take the dashboard away.
+func (p *demoPlay) untilQuit(ctx context.Context) {
+	fmt.Fprintln(p.out)
+	for {
+		fmt.Fprint(p.out, "Type q and Enter to stop the coordinator and remove everything: ")
+		line, err := console.NextLine(ctx, p.lines)
+		if err != nil || strings.EqualFold(strings.TrimSpace(line), "q") {
+			return
+		}
+	}
 }
 
 // trace is the life of a message, once it is known that its agent was served.
@@ -147,8 +158,9 @@ func (p *demoPlay) trace(ctx context.Context, id string) ([]byte, error) {
 	}
 }
 
-// maxThinking is how long the demo waits for the person's answer.
-const maxThinking = 20 * time.Second
+// maxThinking is how long the demo waits for the person's answer since the last key: long
+// enough to read the dashboard.
+const maxThinking = 2 * time.Minute
 
 // demoIndent is how far what somebody does is from the edge: below its beginning.
 const demoIndent = 6
@@ -224,6 +236,7 @@ func (p *demoPlay) ask(done context.Context, question string, choices []string) 
 				return choices[at], nil
 			}
 			fmt.Fprintf(p.out, "      That is neither 1 nor 2.\n")
+			patience = time.After(maxThinking)
 		case <-patience:
 			fmt.Fprintf(p.out, "\n      (no answer for %.0f s, so the demo answers 1)\n", maxThinking.Seconds())
 			return choices[0], nil
