@@ -121,6 +121,14 @@ func availability(agent c3po.Agent) string {
 	return console.Inline(string(agent.Availability))
 }
 
+// openMail counts the messages that an agent has neither acked nor answered, read or not.
+func openMail(n int) string {
+	if n == 0 {
+		return "no open mail"
+	}
+	return console.CountOf(n, "open message")
+}
+
 func Whoami(a *console.Console) *cobra.Command {
 	return &cobra.Command{
 		Use:     "whoami",
@@ -136,7 +144,7 @@ func Whoami(a *console.Console) *cobra.Command {
 				fmt.Fprintf(w, "%s, not registered: its first message does that, or c3po register\n", console.Inline(string(self.ID)))
 				return
 			}
-			fmt.Fprintf(w, "%s in space %s, %s, %d unread\n", console.Inline(string(self.ID)), console.Inline(string(self.Space)), console.Inline(string(self.Status)), self.Unread)
+			fmt.Fprintf(w, "%s in space %s, %s, %s\n", console.Inline(string(self.ID)), console.Inline(string(self.Space)), console.Inline(string(self.Status)), openMail(self.Unread))
 			console.PrintNotice(w, self.Notice)
 			if len(self.Capabilities) > 0 {
 				fmt.Fprintf(w, "helps with %s\n", console.Inline(strings.Join(self.Capabilities, ", ")))

@@ -16,8 +16,8 @@ import (
 func DeadLetter(a *console.Console) *cobra.Command {
 	return console.Family(&cobra.Command{
 		Use:   "dead-letter",
-		Short: "See, replay and purge messages that ended unread",
-		Long: `See, replay and purge messages that ended unread: they expired, were damaged, or
+		Short: "See, replay and purge messages that nobody acked",
+		Long: `See, replay and purge messages that nobody acked: they expired, were damaged, or
 their recipient was removed. They are kept for 30 days.`,
 		Example: `  c3po dead-letter list --to bob
   c3po dead-letter replay alice::bob::0a1b2c3d`,

@@ -63,7 +63,7 @@ func printInstances(w io.Writer, in console.Ink, all []instance) {
 	}
 	now := time.Now()
 	console.Table(w, func(row func(...string)) {
-		row(in.Bold("AGENT"), in.Bold("CLIENT"), in.Bold("PID"), in.Bold("ALIVE"), in.Bold("STATE"), in.Bold("UNREAD"), in.Bold("RUN"), in.Bold("FOLDER"))
+		row(in.Bold("AGENT"), in.Bold("CLIENT"), in.Bold("PID"), in.Bold("ALIVE"), in.Bold("STATE"), in.Bold("OPEN"), in.Bold("RUN"), in.Bold("FOLDER"))
 		for _, i := range all {
 			row(orDash(string(i.Agent)), orDash(i.Client), fmt.Sprint(i.PID), i.alive(in), i.standing(in, now), fmt.Sprint(i.Unread), orDash(i.Run), orDash(i.Folder))
 		}

@@ -180,7 +180,7 @@ func printBackup(w io.Writer, file string, made backup.Manifest) {
 
 func printSpaces(w io.Writer, spaces []backup.Space) {
 	for _, s := range spaces {
-		fmt.Fprintf(w, "space %s: %d agents, %d messages, %d of them unread\n", console.Inline(string(s.Space)), s.Agents, s.Sent, s.Pending)
+		fmt.Fprintf(w, "space %s: %s, %s, %d of them open\n", console.Inline(string(s.Space)), console.CountOf(int(s.Agents), "agent"), console.CountOf(int(s.Sent), "message"), s.Pending)
 	}
 }
 

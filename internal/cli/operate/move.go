@@ -42,7 +42,7 @@ func ImportFile(a *console.Console) *cobra.Command {
 		Short: "Take in what c3po export wrote on another machine",
 		Long: `Take in what c3po export wrote on another machine. Its agents belong to that machine
 here: api of a laptop becomes laptop/api, in everything that speaks of it. Ids with
-the old names in them are understood. What was unread is unread, in the same order.
+the old names in them are understood. What was open is open, in the same order.
 
 Nothing that is here changes, and coordinators may run. Importing the same file again
 brings nothing twice, so an import that was cut off is simply run again. At the end every
@@ -71,7 +71,7 @@ func printExport(w io.Writer, file string, done move.Exported) {
 }
 
 func countsInWords(c move.Counts) string {
-	return fmt.Sprintf("%d agents, %d messages, %d of them unread, %d rooms with %d posts and %d members", c.Agents, c.Messages, c.Unread, c.Rooms, c.Posts, c.Members)
+	return fmt.Sprintf("%s, %s, %d of them open, %s with %s and %s", console.CountOf(c.Agents, "agent"), console.CountOf(c.Messages, "message"), c.Unread, console.CountOf(c.Rooms, "room"), console.CountOf(c.Posts, "post"), console.CountOf(c.Members, "member"))
 }
 
 func printImport(w io.Writer, done move.Imported) {

@@ -16,7 +16,7 @@ func Sweep(a *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sweep",
 		Short: "Remove agents that are gone",
-		Long: `Remove agents that are offline and were silent for long. Their unread mail becomes
+		Long: `Remove agents that are offline and were silent for long. Their open mail becomes
 dead letters: an agent that comes back gets it again by itself. Agents that are
 left alone are forgotten after seven days of silence, without their mail being moved.`,
 		Example: `  c3po sweep --dry-run
@@ -36,7 +36,7 @@ func printSweep(w io.Writer, result c3po.SweepResult) {
 	}
 	letters := 0
 	console.Table(w, func(row func(...string)) {
-		row("AGENT", "SILENT FOR", "UNREAD")
+		row("AGENT", "SILENT FOR", "OPEN MAIL")
 		for _, agent := range result.Swept {
 			letters += agent.Letters
 			row(console.Inline(string(agent.ID)), (time.Duration(agent.SilentFor) * time.Second).String(), fmt.Sprint(agent.Letters))

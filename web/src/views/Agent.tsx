@@ -65,7 +65,7 @@ function State({ agent: a }: { agent: SeenAgent }) {
         <strong>{standing(a, now)}</strong>
         {a.availability !== "available" && <span className="badge">{plain(a.availability)}</span>}
         {a.paused !== null && a.reachability !== "waiting_for_human" && <span className="badge wait">paused: {plain(a.paused)}</span>}
-        {(a.unread ?? 0) > 0 && <span className="badge">{a.unread} unread</span>}
+        {(a.unread ?? 0) > 0 && <span className="badge">{a.unread} open</span>}
       </p>
       {a.current_task && (
         <p className="task" dir="auto">

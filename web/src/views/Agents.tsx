@@ -75,7 +75,7 @@ export function Agents() {
         <select aria-label="Which agents" value={only} onChange={(e) => setOnly(e.target.value)}>
           <option value="all">All</option>
           <option value="online">Online</option>
-          <option value="unread">With unread mail</option>
+          <option value="unread">With open mail</option>
           <option value="paused">Paused or waiting</option>
         </select>
       </div>
@@ -99,7 +99,7 @@ function Row({ of: a, now }: { of: SeenAgent; now: number }) {
         <Id>{a.id}</Id>
         <span className="quiet one">{plain(a.current_task || a.cwd || a.type || "")}</span>
       </span>
-      {(a.unread ?? 0) > 0 && <span className="badge">{a.unread} unread</span>}
+      {(a.unread ?? 0) > 0 && <span className="badge">{a.unread} open</span>}
       <Reach agent={a} />
       <time className="quiet wide" title={`seen ${moment(a.last_seen)}`}>
         {standing(a, now)}

@@ -51,7 +51,7 @@ export default function Overview() {
       <div className="tiles">
         <Tile title="Agents online" value={`${online}`} note={`of ${more(agents.length, hasNextPage)}`} href={to("agents")} />
         <Tile title="Questions for you" value={`${questions}`} href={to("questions")} warn={questions > 0} />
-        <Tile title="Unread mail" value={more(unread, hasNextPage)} href={to("agents")} />
+        <Tile title="Open mail" value={more(unread, hasNextPage)} href={to("agents")} />
         <Tile title="Without an answer" value={more(open.data?.rows.length ?? 0, open.data?.next)} href={to("conversations")} />
         <Tile title="Dead letters" value={more(letters.data?.rows.length ?? 0, letters.data?.next)} href={to("letters")} />
         <Tile title="Sent" value={`${perMinute}`} note="in the last minute" />
@@ -78,14 +78,14 @@ export default function Overview() {
           </ul>
         </div>
         <div>
-          <h2>Most unread mail</h2>
+          <h2>Most open mail</h2>
           {fullest.length === 0 && <p className="quiet">Everything is read.</p>}
           <ul className="plainlist">
             {fullest.map((a) => (
               <li key={a.id}>
                 <a href={to("agents", a.id)}>
                   <Id>{a.id}</Id>
-                  <span className="badge">{a.unread} unread</span>
+                  <span className="badge">{a.unread} open</span>
                   <Reach agent={a} />
                 </a>
               </li>
