@@ -1,11 +1,12 @@
 // Command mutate changes packages in many small ways, one at a time, and counts the changes
 // that their tests notice:
 //
-//	go -C tools run ./mutate [-n 200] [-seed N] [-since REV] [-record FILE] internal/hub internal/auth …
+//	go -C tools run ./mutate [-n 200] [-seed N] [-since REV] [-record FILE] internal/hub internal/node=internal/hub …
 //
-// All mutants of a package are compiled into one binary, in which an environment variable wakes
-// one. In a folder called lua each condition of a script is negated. A survivor fails nothing:
-// read it, and write the test that it shows to be missing.
+// After = stands the package whose tests must notice, if it is another. All mutants of a package
+// are compiled into one binary, in which an environment variable wakes one. In a folder called
+// lua each condition of a script is negated. A survivor fails nothing: read it, and write the
+// test that it shows to be missing.
 package main
 
 import (
@@ -30,9 +31,13 @@ func main() {
 	flag.Parse()
 	fmt.Println("seed", *seed)
 	root := strings.TrimSpace(string(must(exec.Command("git", "rev-parse", "--show-toplevel").Output())))
-	for _, folder := range flag.Args() {
-		work := must(os.MkdirTemp("", "mu"))
-		row := try(root, filepath.Clean(folder), work, *since, *seed, max(1, *n/flag.NArg()))
+	for _, argument := range flag.Args() {
+		folder, tester, found := strings.Cut(argument, "=")
+		if !found {
+			tester = folder
+		}
+		work := must(os.MkdirTemp("", "mutate"))
+		row := try(root, folder, tester, work, *since, *seed, max(1, *n/flag.NArg()))
 		check(os.RemoveAll(work))
 		if *record != "" && *since == "" {
 			keep(filepath.Join(root, *record), row)
@@ -41,8 +46,8 @@ func main() {
 }
 
 // try wakes n random mutants of a package, prints which survive, and returns the score.
-func try(root, folder, work, since string, seed uint64, n int) string {
-	mutants, tests := prepare(root, folder, work)
+func try(root, folder, tester, work, since string, seed uint64, n int) string {
+	mutants, tests := prepare(root, folder, tester, work)
 	if since != "" {
 		changed := changedLines(root, since, folder)
 		mutants = slices.DeleteFunc(mutants, func(m mutant) bool { return !changed[m.at] })

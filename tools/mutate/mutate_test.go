@@ -62,7 +62,7 @@ func TestBroken(t *testing.T) {
 }
 `,
 	})
-	mutants, tests := prepare(root, "p", t.TempDir())
+	mutants, tests := prepare(root, "p", "p", t.TempDir())
 	got := map[string]string{}
 	for _, m := range mutants {
 		id, result := fmt.Sprint(m.id), "survived"

@@ -28,15 +28,16 @@ type suite struct {
 
 var compileError = regexp.MustCompile(`(?m)(\w+\.go:\d+):\d+: `)
 
-// prepare compiles a package and learns which tests reach which mutants.
-func prepare(root, folder, work string) ([]mutant, *suite) {
-	lua, goFolder, tests := filepath.Base(folder) == "lua", folder, "^(Test|Fuzz|Example)"
+// prepare compiles a package into the tests of another, or its own, and learns which of
+// these reach which mutants.
+func prepare(root, folder, tester, work string) ([]mutant, *suite) {
+	lua, source, tests := filepath.Base(folder) == "lua", folder, "^(Test|Fuzz|Example)"
 	if lua {
-		goFolder, tests = filepath.Dir(folder), "^(TestRedisKeepsThePromises|TestRedisNeverDivergesFromTheModel)$"
+		source, tester, tests = filepath.Dir(folder), filepath.Dir(folder), "^(TestRedisKeepsThePromises|TestRedisNeverDivergesFromTheModel)$"
 	}
-	b := &suite{folder: filepath.Join(root, goFolder), binary: filepath.Join(work, "tests"), work: work, blind: lua,
+	b := &suite{folder: filepath.Join(root, tester), binary: filepath.Join(work, "tests"), work: work, blind: lua,
 		took: map[string]time.Duration{}, reach: map[string][]string{}}
-	files := strings.Fields(string(must(exec.Command("go", "list", "-C", b.folder, "-f", `{{.Name}} {{join .GoFiles " "}}`).Output())))
+	files := strings.Fields(string(must(exec.Command("go", "list", "-C", filepath.Join(root, source), "-f", `{{.Name}} {{join .GoFiles " "}}`).Output())))
 	broken := map[string]bool{}
 	for {
 		s := &schema{root: root, folder: folder, work: work, broken: broken, replaced: map[string]string{}}
@@ -46,9 +47,9 @@ func prepare(root, folder, work string) ([]mutant, *suite) {
 			for _, file := range files[1:] {
 				s.mutateGo(file)
 			}
-			s.replace(filepath.Join(b.folder, "zz_mutants.go"), fmt.Sprintf(wakeGo, files[0]))
+			s.replace(filepath.Join(root, source, "zz_mutants.go"), fmt.Sprintf(wakeGo, files[0]))
 		}
-		said, err := exec.Command("go", "test", "-C", b.folder, "-c", "-vet=off", "-trimpath", "-gcflags=-e", "-overlay", s.save(), "-o", b.binary, ".").CombinedOutput()
+		said, err := exec.Command("go", "test", "-C", root, "-c", "-vet=off", "-trimpath", "-gcflags=./"+source+"=-e", "-overlay", s.save(), "-o", b.binary, "./"+tester).CombinedOutput()
 		if err == nil {
 			b.measure(tests, s.mutants)
 			return s.mutants, b
@@ -128,7 +129,7 @@ func (b *suite) run(tests []string, setting string, patience time.Duration, flag
 	if len(tests) == 0 {
 		return nil
 	}
-	folder := must(os.MkdirTemp(b.work, "t")) // a short name: tests have sockets in it
+	folder := must(os.MkdirTemp("", "t")) // a short name: tests have sockets in it
 	defer os.RemoveAll(folder)
 	ctx, cancel := context.WithTimeout(context.Background(), patience+time.Minute)
 	defer cancel()
