@@ -1,0 +1,428 @@
+package auth_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/internal/auth"
+)
+
+func TestATokenThatCannotBeIsNotMade(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, auth.Config{})
+	many := strings.Split(strings.Repeat("a ", 21), " ")[:21]
+	for _, test := range []struct {
+		in c3po.TokenInput
+		ok bool
+	}{
+		{c3po.TokenInput{Role: "god"}, false},
+		{c3po.TokenInput{Role: c3po.RoleHuman}, true},
+		{c3po.TokenInput{Role: c3po.RoleHuman, Agents: "*"}, false},
+		{c3po.TokenInput{Role: c3po.RoleAgent}, false},
+		{c3po.TokenInput{Role: c3po.RoleRunner}, false},
+		{c3po.TokenInput{Role: c3po.RoleRunner, Agents: "box/*"}, true},
+		{c3po.TokenInput{Role: c3po.RoleAgent, Agents: "a/b/c"}, false},
+		{c3po.TokenInput{Role: c3po.RoleHuman, Spaces: many[:20]}, true},
+		{c3po.TokenInput{Role: c3po.RoleHuman, Spaces: many}, false},
+		{c3po.TokenInput{Role: c3po.RoleHuman, Spaces: []string{""}}, false},
+		{c3po.TokenInput{Role: c3po.RoleHuman, Spaces: []string{"A*"}}, false},
+		{c3po.TokenInput{Role: c3po.RoleHuman, Spaces: []string{"a*", "b"}}, true},
+		{c3po.TokenInput{Role: c3po.RoleHuman, Label: strings.Repeat("é", 100)}, true},
+		{c3po.TokenInput{Role: c3po.RoleHuman, Label: strings.Repeat("é", 101)}, false},
+		{c3po.TokenInput{Role: c3po.RoleHuman, Label: "\xff"}, false},
+		{c3po.TokenInput{Role: c3po.RoleHuman, Label: "a\x1b"}, false},
+	} {
+		made, err := r.CreateToken(t.Context(), c3po.Caller{Role: c3po.RoleAdmin, Space: "team"}, test.in)
+		if (err == nil) != test.ok || !test.ok && !errors.Is(err, c3po.InvalidRequest) {
+			t.Errorf("%+v: %v", test.in, err)
+		}
+		if test.ok && test.in.Spaces == nil && !cmp.Equal(made.Spaces, []string{"team"}) {
+			t.Errorf("without spaces it is for %v", made.Spaces)
+		}
+	}
+}
+
+func TestATokenIsListedAsItIs(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, auth.Config{})
+	live := r.mint(auth.Grant{Role: c3po.RoleAgent, Pattern: "box/*", Label: "box", SuccessorOf: "abc"})
+	ended := r.mint(auth.Grant{Role: c3po.RoleHuman, Expires: time.Now().Add(-time.Second)})
+	gone := r.mint(auth.Grant{Role: c3po.RoleHuman})
+	if told, err := r.RevokeToken(t.Context(), admin, kidOf(gone)); err != nil || told.State != "revoked" {
+		t.Errorf("it is revoked as %+v, %v", told, err)
+	}
+	all, err := r.Tokens(t.Context(), admin)
+	if err != nil || len(all) != 3 {
+		t.Fatal(all, err)
+	}
+	for token, want := range map[string]string{live: "live", ended: "expired", gone: "revoked"} {
+		for _, listed := range all {
+			if listed.KID == kidOf(token) && listed.State != want {
+				t.Errorf("it is listed as %+v, want %s", listed, want)
+			}
+		}
+		if works, err := r.Works(t.Context(), token); works != (token == live) || err != nil {
+			t.Errorf("a token that is %s works: %v, %v", want, works, err)
+		}
+	}
+	if works, err := r.Works(t.Context(), "garbage"); works || err != nil {
+		t.Errorf("garbage works: %v, %v", works, err)
+	}
+	for token, want := range map[string]error{ended: c3po.InvalidRequest, gone: c3po.InvalidRequest, live: nil} {
+		if _, err := r.RotateToken(t.Context(), admin, kidOf(token)); !errors.Is(err, want) {
+			t.Errorf("rotated: %v, want %v", err, want)
+		}
+	}
+	if _, err := r.RevokeToken(t.Context(), admin, "../x"); !errors.Is(err, c3po.InvalidRequest) {
+		t.Errorf("what is no key id is revoked: %v", err)
+	}
+}
+
+// A token of an older version lies in a file that an agent can read.
+func TestATokenOfAnOlderVersionIsBoundToTheMachineOnce(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, auth.Config{})
+	good, gone := r.mint(auth.Grant{Role: c3po.RoleHuman}), r.mint(auth.Grant{Role: c3po.RoleHuman, Expires: time.Now().Add(-time.Second)})
+	for token, want := range map[string]bool{good: true, gone: false} {
+		for range 2 {
+			if err := r.Localize(t.Context(), token); err != nil {
+				t.Fatal(err)
+			}
+			if g, _, err := r.store.Grant(t.Context(), kidOf(token)); err != nil || g.Local != want {
+				t.Errorf("it is bound: %v, want %v, %v", g.Local, want, err)
+			}
+		}
+	}
+	if _, err := ask(r.another(), bearing(good)); !errors.Is(err, c3po.Forbidden) {
+		t.Errorf("over the network it is answered %v", err)
+	}
+}
+
+func TestAHostWhoseNameIsTakenGetsTheNext(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, auth.Config{})
+	join := func(in c3po.InviteInput) (c3po.Joined, error) {
+		secret, _, err := r.Invite(t.Context(), admin, in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.Join(t.Context(), guest, c3po.JoinInput{Secret: secret, Host: "lap"})
+	}
+	for _, test := range []struct {
+		in                    c3po.InviteInput
+		host                  string
+		agents, runs, persons bool
+		spaces                []string
+	}{
+		{c3po.InviteInput{}, "lap", true, false, false, []string{"main", "repo-*"}},
+		{c3po.InviteInput{Runner: true}, "lap-2", true, true, false, []string{"main", "repo-*"}},
+		{c3po.InviteInput{Host: "lap", Spaces: []string{"team"}}, "lap", true, false, false, []string{"team"}}, // an admin's word
+		{c3po.InviteInput{Person: true}, "lap", false, false, true, []string{"main", "*"}},
+		{c3po.InviteInput{Person: true, Host: "nas"}, "nas", false, false, true, []string{"main", "*"}},
+	} {
+		got, err := join(test.in)
+		if err != nil || got.Host != test.host || (got.Token != "") != test.agents || (got.RunnerToken != "") != test.runs || (got.PersonToken != "") != test.persons || !cmp.Equal(got.Spaces, test.spaces) {
+			t.Errorf("%+v: it joins as %+v, %v", test.in, got, err)
+		}
+		for token, role := range map[string]c3po.Role{got.Token: c3po.RoleAgent, got.RunnerToken: c3po.RoleRunner, got.PersonToken: c3po.RoleHuman} {
+			if token == "" {
+				continue
+			}
+			g, _, err := r.store.Grant(t.Context(), kidOf(token))
+			pattern := map[bool]string{true: test.host + "/*"}[role != c3po.RoleHuman]
+			if err != nil || g.Role != role || g.Pattern != pattern || !strings.HasSuffix(g.Label, "host "+test.host) || !cmp.Equal(g.Spaces, test.spaces) {
+				t.Errorf("%+v: its token is %+v, %v", test.in, g, err)
+			}
+		}
+	}
+	if _, _, err := r.Invite(t.Context(), admin, c3po.InviteInput{Person: true, Runner: true}); !errors.Is(err, c3po.InvalidRequest) {
+		t.Errorf("an invitation for a person and a runner: %v", err)
+	}
+	for n := 3; n <= 100; n++ {
+		r.mint(auth.Grant{Role: c3po.RoleAgent, Pattern: fmt.Sprintf("lap-%d/*", n)})
+	}
+	if _, err := join(c3po.InviteInput{}); !strings.Contains(err.Error(), "used up") || !errors.Is(errors.Unwrap(err), c3po.InvalidRequest) {
+		t.Errorf("the 101st host of a name: %v", err)
+	}
+}
+
+// A request can be counted on the account of its token before the store was asked.
+func TestWhoseRequestItIsIsKnownOnceItWasLetIn(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, auth.Config{})
+	agent, shared := r.mint(auth.Grant{Role: c3po.RoleAgent, Pattern: "*"}), r.mint(auth.Grant{Role: c3po.RoleAgent, Pattern: "*", Account: "runner"})
+	open := auth.New(auth.Config{Mode: auth.None})
+	local := overSocket(request(), 1, 1)
+	want := func(name string, k *auth.Keeper, q *http.Request, account string) {
+		t.Helper()
+		if got, ok := k.Known(q); ok != (account != "") || !strings.HasPrefix(got, account) || account == "" && got != "" {
+			t.Errorf("%s is on the account %q, %v; want %q", name, got, ok, account)
+		}
+	}
+	want("a token before it was let in", r.Keeper, bearing(agent), "")
+	for _, token := range []string{agent, shared} {
+		if _, err := ask(r.Keeper, bearing(token)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want("a token", r.Keeper, bearing(agent), kidOf(agent))
+	want("a token of a runner", r.Keeper, bearing(shared), "runner")
+	want("a guessed one", r.Keeper, bearing(agent[:len(agent)-43]+auth.RandomSecret().Reveal()), "")
+	want("garbage", r.Keeper, bearing("garbage"), "")
+	want("nothing", r.Keeper, request(), "")
+	want("a process of this machine", r.Keeper, local, "uid ")
+	want("garbage of a process of this machine", r.Keeper, overSocket(bearing("garbage"), 1, 1), "")
+	want("anybody where no tokens are", open, request(), guest)
+	r.advance(2 * 365 * 24 * time.Hour)
+	want("a token that has ended", r.Keeper, bearing(agent), "")
+}
+
+func TestOnlyAnUnauthorizedCallerIsChallenged(t *testing.T) {
+	t.Parallel()
+	for code, want := range map[c3po.Code]string{c3po.Unauthorized: `Bearer realm="c3po"`, c3po.Forbidden: ""} {
+		header := http.Header{}
+		auth.Challenge(header, c3po.Errorf(code, "no"))
+		if got := header.Get("WWW-Authenticate"); got != want {
+			t.Errorf("%s is answered with %q", code, got)
+		}
+	}
+}
+
+// billing is an agent of another system, as an admin adds it.
+var billing = c3po.RemoteInput{URL: "https://Billing.example/card", Name: "billing", TokenEnv: "A2A_BILLING"}
+
+func TestAnAgentOfAnotherSystemIsThereUntilItsTokenEnds(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, auth.Config{})
+	ctx, boss := t.Context(), c3po.Caller{Role: c3po.RoleAdmin, Space: "team"}
+	follow := r.FollowRemotes()
+	list := func() []auth.Remote {
+		t.Helper()
+		known, err := follow.List(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := []auth.Remote{}
+		for kid, remote := range known {
+			if kid != remote.KID {
+				t.Errorf("%s is listed as %s", remote.KID, kid)
+			}
+			all = append(all, remote)
+		}
+		return all
+	}
+	if got := list(); len(got) != 0 {
+		t.Errorf("at first there are %+v", got)
+	}
+	var claimed auth.Remote
+	add := func() c3po.Remote {
+		t.Helper()
+		made, err := r.AddRemote(ctx, boss, billing, func(_ context.Context, remote auth.Remote) error { claimed = remote; return nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return made
+	}
+	var made c3po.Remote
+	entries := r.recorded(func() { made = add() })
+	if want := (auth.AuditEntry{Event: auth.EventRemoteAdded, KID: made.KID, Role: c3po.RoleAdmin, Detail: "billing at " + billing.URL}); len(entries) != 1 || entries[0] != want {
+		t.Errorf("it is recorded as %+v", entries)
+	}
+	want := auth.Remote{KID: made.KID, Account: made.KID, Space: "team", Agent: "billing", Card: billing.URL, TokenEnv: "A2A_BILLING"}
+	if got := list(); claimed != want || len(got) != 1 || got[0] != want {
+		t.Errorf("it claims its name as %+v and is listed as %+v", claimed, got)
+	}
+	if g, _, err := r.store.Grant(ctx, made.KID); err != nil || g.Label != "A2A billing.example" {
+		t.Errorf("its token is %+v, %v", g, err)
+	}
+	if got := want.Caller("run"); got.ID != "billing" || got.Space != "team" || got.Run != "run" || got.KID != made.KID || got.Remote != made.KID || got.Agents != "billing" {
+		t.Errorf("the coordinator acts for it as %+v", got)
+	}
+	next, err := r.RotateToken(ctx, boss, made.KID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := list(); len(got) != 2 || got[0].Account != made.KID || got[1].Account != made.KID {
+		t.Errorf("after a rotation it is listed as %+v", got)
+	}
+	r.advance(11 * time.Minute) // the first token ends, and all are read again
+	if got, ended := list(), follow.Ended(); len(got) != 1 || got[0].KID != next.KID || len(ended) != 0 {
+		t.Errorf("after ten minutes it is listed as %+v, and ended are %+v", got, ended)
+	}
+	for name, caller := range map[string]c3po.Caller{"api": boss, "billing": {Role: c3po.RoleAdmin, Space: "main"}} {
+		if _, err := r.RemoveRemote(ctx, caller, name); !errors.Is(err, c3po.AgentNotFound) {
+			t.Errorf("%s of %s is removed: %v", name, caller.Space, err)
+		}
+	}
+	entries = r.recorded(func() {
+		if got, err := r.RemoveRemote(ctx, boss, "billing"); err != nil || got != (c3po.Remote{AgentID: "billing", URL: billing.URL, KID: next.KID}) {
+			t.Errorf("it is removed as %+v, %v", got, err)
+		}
+	})
+	if want := (auth.AuditEntry{Event: auth.EventTokenRevoked, KID: next.KID, Role: c3po.RoleAdmin, Detail: "removes billing"}); len(entries) != 1 || entries[0] != want {
+		t.Errorf("that is recorded as %+v", entries)
+	}
+	if got, ended := list(), follow.Ended(); len(got) != 0 || len(ended) != 1 || ended[0].KID != next.KID || len(follow.Ended()) != 0 {
+		t.Errorf("removed, it is listed as %+v, and ended are %+v", got, ended)
+	}
+	add()
+	r.mint(auth.Grant{Role: c3po.RoleAgent, Pattern: "*"}) // of no other system
+	if got := list(); len(got) != 1 {
+		t.Errorf("added again it is listed as %+v", got)
+	}
+	if known, err := auth.New(auth.Config{Mode: auth.None}).FollowRemotes().List(ctx); len(known) != 0 || err != nil {
+		t.Errorf("without tokens there are %v, %v", known, err)
+	}
+	if err := r.Used(ctx, made.KID); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAnAgentOfAnotherSystemThatCannotBeIsNotAdded(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, auth.Config{})
+	boss := c3po.Caller{Role: c3po.RoleAdmin, Space: "team"}
+	taken := c3po.Errorf(c3po.KeyConflict, "taken")
+	for _, test := range []struct {
+		role  c3po.Role
+		name  string
+		claim error
+		want  error
+	}{
+		{c3po.RoleHuman, "billing", nil, c3po.Forbidden},
+		{c3po.RoleAdmin, "a b", nil, c3po.InvalidRequest},
+		{c3po.RoleAdmin, "human-2", nil, c3po.InvalidRequest},
+		{c3po.RoleAdmin, "billing", taken, c3po.KeyConflict},
+	} {
+		in, caller := billing, boss
+		in.Name, caller.Role = test.name, test.role
+		entries := r.recorded(func() {
+			if _, err := r.AddRemote(t.Context(), caller, in, func(context.Context, auth.Remote) error { return test.claim }); !errors.Is(err, test.want) {
+				t.Errorf("%s by %s: %v", test.name, test.role, err)
+			}
+		})
+		if grants, err := r.store.Grants(t.Context()); err != nil || len(grants) != 0 || len(entries) != 0 {
+			t.Errorf("%s by %s leaves %+v and %+v, %v", test.name, test.role, grants, entries, err)
+		}
+	}
+	if _, err := r.RemoveRemote(t.Context(), c3po.Caller{Role: c3po.RoleHuman, Space: "team"}, "billing"); !errors.Is(err, c3po.Forbidden) {
+		t.Errorf("removed by a person who is no admin: %v", err)
+	}
+	for name, ok := range map[string]bool{"": true, "A2A_X1": true, "HOME": false, "A2A_": false, "A2A_x": false, "XA2A_X": false} {
+		if err := auth.CheckTokenEnv(name); (err == nil) != ok {
+			t.Errorf("the variable %q: %v", name, err)
+		}
+	}
+}
+
+func TestACallbackIsWorthAsMuchAsTheTokenItWasMadeWith(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, auth.Config{})
+	ctx := t.Context()
+	caller, _ := r.call(r.mint(auth.Grant{Role: c3po.RoleAgent, Pattern: "api"}))
+	made := auth.Callback{CallbackTask: auth.CallbackTask{Space: "main"}, CallbackInput: auth.CallbackInput{URL: "u"}.From(caller, "api")}
+	if got := made.Caller(); got.KID != caller.KID || got.Account != caller.KID || got.ID != "api" || got.Space != "main" || got.Agents != "api" {
+		t.Errorf("its maker is %+v", got)
+	}
+	heir, other := caller, caller
+	heir.KID, other.Account = "successor", "other"
+	for _, c := range []c3po.Caller{caller, heir, other, {KID: caller.KID}} {
+		if got := made.OwnedBy(c); got != (c.Account != "other") {
+			t.Errorf("%+v owns it: %v", c, got)
+		}
+	}
+	granted := func(k *auth.Keeper, c auth.Callback, want bool) {
+		t.Helper()
+		if got, err := k.StillGranted(ctx, c); got != want || err != nil {
+			t.Errorf("it is worth something: %v, want %v, %v", got, want, err)
+		}
+	}
+	granted(r.Keeper, auth.Callback{}, true) // made without a token
+	granted(r.Keeper, made, true)
+	next, err := r.RotateToken(ctx, admin, caller.KID)
+	if err == nil {
+		next, err = r.RotateToken(ctx, admin, next.KID)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.mint(auth.Grant{Role: c3po.RoleAgent, Pattern: "*", SuccessorOf: "stranger"})
+	r.advance(11 * time.Minute)
+	granted(r.Keeper, made, true) // its heir's heir works
+	if _, err := r.RevokeToken(ctx, admin, next.KID); err != nil {
+		t.Fatal(err)
+	}
+	granted(r.Keeper, made, false)
+	if r.Callbacks() == nil || auth.New(auth.Config{Mode: auth.None}).Callbacks() != nil {
+		t.Error("callbacks are kept exactly where there is a store")
+	}
+}
+
+func TestABrowserGetsNoticesAsLongAsItsTokenWorks(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, auth.Config{})
+	token := r.mint(auth.Grant{Role: c3po.RoleHuman, Spaces: []string{"main", "*"}})
+	in := c3po.PushInput{Endpoint: "https://push.example/1", P256DH: "k", Auth: "a"}
+	count := func(want int) []auth.Push {
+		t.Helper()
+		all, err := r.Pushes(t.Context(), "team")
+		some, err2 := r.AnyPush(t.Context())
+		if err != nil || err2 != nil || len(all) != want || want > 0 && !some {
+			t.Errorf("%d browsers get notices, want %d: %v %v", len(all), want, err, err2)
+		}
+		return all
+	}
+	count(0)
+	caller, ctx := r.call(token, "X-C3PO-Space", "team")
+	if err := r.Subscribe(ctx, caller, in); err != nil {
+		t.Fatal(err)
+	}
+	if got := count(1); got[0].PushInput != in || got[0].KID != kidOf(token) || got[0].Grant.Role != c3po.RoleHuman {
+		t.Errorf("it is %+v", got)
+	}
+	if all, err := r.Pushes(t.Context(), "main"); err != nil || len(all) != 0 {
+		t.Errorf("in another space there are %+v, %v", all, err)
+	}
+	for _, end := range []func() error{
+		func() error { return r.Unsubscribe(ctx, caller) },
+		func() error { return r.EndPush(t.Context(), count(1)[0]) },
+	} {
+		if err := r.Subscribe(ctx, caller, in); err != nil {
+			t.Fatal(err)
+		}
+		if err := end(); err != nil {
+			t.Fatal(err)
+		}
+		count(0)
+	}
+	agent, agents := r.call(r.mint(auth.Grant{Role: c3po.RoleAgent, Pattern: "*"}))
+	for name, test := range map[string]struct {
+		ctx    context.Context
+		caller c3po.Caller
+		want   error
+	}{
+		"an agent":        {agents, agent, c3po.Forbidden},
+		"without a token": {t.Context(), caller, c3po.InvalidRequest},
+	} {
+		if err := r.Subscribe(test.ctx, test.caller, in); !errors.Is(err, test.want) {
+			t.Errorf("%s subscribes: %v", name, err)
+		}
+		if err := r.Unsubscribe(test.ctx, test.caller); !errors.Is(err, test.want) {
+			t.Errorf("%s unsubscribes: %v", name, err)
+		}
+	}
+	if err := r.store.Discard(t.Context(), kidOf(token)); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Subscribe(ctx, caller, in); !errors.Is(err, c3po.Unauthorized) {
+		t.Errorf("with a token that is gone: %v", err)
+	}
+}
