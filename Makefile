@@ -110,7 +110,7 @@ npm-package: web-modules ## bin/c3po-dev-client-VERSION.tgz, the TypeScript clie
 
 server-json: REGISTRY ?= bin
 server-json: ## bin/server.json, what the MCP registry is given for the release VERSION
-	@mkdir -p '$(REGISTRY)' && sed 's/0\.0\.0/$(VERSION:v%=%)/' server.json >'$(REGISTRY)/server.json'
+	@mkdir -p '$(REGISTRY)' && sed 's/0\.0\.0/$(VERSION:v%=%)/' deploy/server.json >'$(REGISTRY)/server.json'
 
 bench: ## the bars of docs/operations/performance.md, exactly; for a machine that does nothing else
 	C3PO_EXACT=1 $(GO) test -v -count=1 -timeout 30m -run 'FarFromBareRedis|SendingCosts|WaitsForTheDisk|FromTheShell|ConstantAnswers|AtTheirRate|HugeBacklog' ./internal/ops/bench

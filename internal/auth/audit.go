@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // maxFailuresPerSecond is how many refusals are recorded a second, so that guessing

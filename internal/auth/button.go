@@ -3,7 +3,7 @@ package auth
 import (
 	"context"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // buttonRemote is where the audit says that a button's press came from.

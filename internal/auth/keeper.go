@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // A Mode says what a caller must show.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // A Push is a browser that gets a notice of each question of a space, as long as its token works.

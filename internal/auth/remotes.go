@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // A Remote is an agent of another system that an admin has added. It is a grant: the

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // A Grant is what the coordinator knows of a token. The token itself is known

@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // A Secret is a text that only Reveal shows: not logs, not fmt, not encoders.

@@ -20,7 +20,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // DefaultURL is where a coordinator listens unless it was told otherwise.

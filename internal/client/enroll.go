@@ -9,7 +9,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // Invite asks for an invitation of one host.

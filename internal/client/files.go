@@ -9,7 +9,7 @@ import (
 	"io"
 	"math"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // Upload stores a file for a message to carry. What an earlier try has stored is not sent

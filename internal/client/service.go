@@ -5,7 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // The methods of c3po.Service that store a message: they give it a key first, so

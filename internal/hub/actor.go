@@ -3,7 +3,7 @@ package hub
 import (
 	"context"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // An Actor is the hub as one caller may use it, for one request: its exported methods

@@ -14,7 +14,7 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 	"github.com/c3po-dev/c3po/internal/store"
 	"github.com/c3po-dev/c3po/internal/text/toolinput"
 )

@@ -3,7 +3,7 @@ package hub
 import (
 	"context"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // A call whose change is stored is answered as done. Whatever fails after that, a read

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 func TestTheNextAgentReadsWhatTheOneBeforeSaidAndWhichFiles(t *testing.T) {

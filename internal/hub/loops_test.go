@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // storm has agents that react to all they are given until every one of them was

@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 func (h *testHub) joinRoom(room c3po.RoomName, ids ...c3po.AgentID) {

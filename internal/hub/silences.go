@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 	"github.com/c3po-dev/c3po/internal/store"
 )
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 func (h *testHub) sweep(in c3po.SweepInput) c3po.SweepResult {

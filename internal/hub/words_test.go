@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // wrote is what a person writes to an agent, and confirms with a passkey.

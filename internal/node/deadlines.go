@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // deadlineSlack lets the store's clock reach the deadline before it is asked.

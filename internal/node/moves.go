@@ -3,7 +3,7 @@ package node
 import (
 	"time"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // Moved says that the store may have let go of the agent: it was registered anew or

@@ -3,7 +3,7 @@ package node
 import (
 	"slices"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // A Waiter is one wait. Its signal may come for nothing, never too rarely.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 	"github.com/c3po-dev/c3po/internal/host/paths"
 	"github.com/c3po-dev/c3po/internal/runner/agentfile"
 )

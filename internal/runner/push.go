@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 	"github.com/c3po-dev/c3po/image"
 	"github.com/c3po-dev/c3po/internal/host/group"
 	"github.com/c3po-dev/c3po/internal/runner/agentfile"

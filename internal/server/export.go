@@ -5,7 +5,7 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 	"github.com/c3po-dev/c3po/internal/hub"
 	"github.com/c3po-dev/c3po/internal/ops/metrics"
 	"github.com/c3po-dev/c3po/internal/ops/telemetry"

@@ -8,7 +8,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // listenSocket listens on a unix socket that only this user can open. One that

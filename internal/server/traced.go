@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // traced takes up the trace that a caller is in, by the headers of W3C Trace Context. What is

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // EverybodyAsked is the Agent of a Wake, and of no event, for every waiter for any

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // FlowIdle is how long the account of a chain, a pair or an agent is kept after

@@ -3,7 +3,7 @@ package store
 import (
 	"context"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // ReviveStep says how a dead letter is delivered again.

@@ -5,7 +5,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // How a notice that could not be sent is tried again: after a pause that doubles

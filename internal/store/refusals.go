@@ -3,7 +3,7 @@ package store
 import (
 	"strings"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // What a store refuses it refuses in these words, whichever store it is.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // RetireOutcome is what became of an agent that might be retired.

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // Limits in bytes mean what the store holds. These are the sizes of what Redis

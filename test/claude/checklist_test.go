@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // The checklist of the design, line by line and in its words, in one session of a

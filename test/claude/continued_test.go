@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // Names belong to conversations. Two have ended, and the one that is continued is

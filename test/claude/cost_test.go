@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // ours is what c3po has put before the model in one request: of the tools those

@@ -25,7 +25,7 @@ func releases(t *testing.T) string {
 	}
 	archive := "c3po-" + runtime.GOOS + "-" + runtime.GOARCH + ".tar.gz"
 	run(t, "sh", "-ec", `cp "$1" "$2/install.sh"; cp "$3" "$2/c3po"; cd "$2"; tar -czf "$4" c3po; rm c3po; sha256sum "$4" >checksums.txt`,
-		"sh", "../../install.sh", folder, faultrig.Binary(t), archive)
+		"sh", "../../deploy/install.sh", folder, faultrig.Binary(t), archive)
 	server := httptest.NewServer(http.FileServer(http.Dir(root)))
 	t.Cleanup(server.Close)
 	return server.URL

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // A subagent has no id of its own. What it sends and answers is its parent's, and

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 	"github.com/c3po-dev/c3po/internal/testkit/faultrig"
 )
 

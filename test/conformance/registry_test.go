@@ -19,7 +19,7 @@ func TestMain(m *testing.M) { faultrig.Main(m) }
 // variables that the entry names.
 func TestWhatTheRegistryListsOffersOurTools(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../../server.json")
+	text, err := os.ReadFile("../../deploy/server.json")
 	if err != nil {
 		t.Fatal(err)
 	}

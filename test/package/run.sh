@@ -44,7 +44,7 @@ arch=$(go env GOARCH)
 release=$work/release
 mkdir "$release"
 if [ -n "${C3PO_DIST:-}" ]; then
-	cp "$C3PO_DIST/c3po-linux-$arch.tar.gz" "$C3PO_DIST/c3po-linux-$arch".{deb,rpm} "$C3PO_DIST/checksums.txt" install.sh "$release"
+	cp "$C3PO_DIST/c3po-linux-$arch.tar.gz" "$C3PO_DIST/c3po-linux-$arch".{deb,rpm} "$C3PO_DIST/checksums.txt" deploy/install.sh "$release"
 	tar -xzf "$release/c3po-linux-$arch.tar.gz" -C "$work" c3po
 	version=$("$work/c3po" version | cut -d ' ' -f 2)
 	said "what goreleaser made is taken: $version"
@@ -65,7 +65,7 @@ else
 	(cd test/package/pack && go build -o "$work/pack" .)
 	for format in deb rpm; do "$work/pack" .goreleaser.yaml "$work/one/bin/c3po" "$version" "$release/c3po-linux-$arch.$format"; done
 	tar -czf "$release/c3po-linux-$arch.tar.gz" -C "$work/one/bin" c3po -C "$PWD" LICENSE README.md
-	cp install.sh "$release"
+	cp deploy/install.sh "$release"
 	(cd "$release" && sha256sum -- *.tar.gz *.deb *.rpm install.sh >checksums.txt)
 	said "the deb: $(du -k "$release/c3po-linux-$arch.deb" | cut -f 1) KiB"
 fi

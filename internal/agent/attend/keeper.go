@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 	"github.com/c3po-dev/c3po/internal/agent/hook"
 	"github.com/c3po-dev/c3po/internal/agent/resident"
 	"github.com/c3po-dev/c3po/internal/client"

@@ -3,7 +3,7 @@ package hook
 import (
 	"time"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // silenceTimeout is how long a turn, or a dialog, is believed in without a sign. A

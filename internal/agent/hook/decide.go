@@ -4,7 +4,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // maxChainedTurns is how many turns in a row are made to go on. Clients count for

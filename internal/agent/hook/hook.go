@@ -11,7 +11,7 @@ import (
 	"maps"
 	"time"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // A Letter is what a hook may know of one unacked message: everything but its text.

@@ -3,7 +3,7 @@ package hook
 import (
 	"slices"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // Audible is the mail that may make an agent act: of one that is paused, or that

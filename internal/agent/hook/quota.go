@@ -8,7 +8,7 @@ import (
 	"time"
 	_ "time/tzdata" // Windows and small images have no list of time zones
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 	"github.com/c3po-dev/c3po/internal/text/sanitise"
 )
 

@@ -3,7 +3,7 @@ package ptyrun
 import (
 	"context"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // Run is not for Windows, which has no terminals of this kind.

@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 	"github.com/c3po-dev/c3po/internal/host/paths"
 )
 

@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 func TestASendWhoseAnswerWasLostIsNotSentTwiceWhenTheModelTriesAgain(t *testing.T) {

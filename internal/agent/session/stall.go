@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // DefaultStalledAfter is how long a session may work on a question without a step before

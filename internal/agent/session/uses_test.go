@@ -3,7 +3,7 @@ package session
 import (
 	"testing"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // A client without names for its calls says only of which tool it has a result.

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // System in place of the hash of an authority says that the coordinator shows a

@@ -7,7 +7,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // Trust is how a client meets coordinators whose authority it knows: that one

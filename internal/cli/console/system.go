@@ -10,7 +10,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // Explain is c3po.AsError for the person at this machine. What its system refused is no

@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 func TestWhatTheSystemRefusesIsExplainedWithItsCauseAndWhatHelps(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // Mail whose text came with the wake is in the session before the session proves it.

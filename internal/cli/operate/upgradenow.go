@@ -11,7 +11,8 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
+	"github.com/c3po-dev/c3po/deploy"
 	"github.com/c3po-dev/c3po/internal/cli/console"
 	"github.com/c3po-dev/c3po/internal/host/paths"
 	"github.com/c3po-dev/c3po/internal/host/release"
@@ -72,7 +73,7 @@ func runInstallScript(ctx context.Context, page, version, folder string) (warned
 		page = ""
 	}
 	sh := exec.CommandContext(ctx, "sh")
-	sh.Stdin = strings.NewReader(c3po.InstallScript)
+	sh.Stdin = strings.NewReader(deploy.InstallScript)
 	sh.Env = append(os.Environ(), "C3PO_BIN="+folder, "C3PO_RELEASES="+page, "C3PO_VERSION="+version)
 	var said bytes.Buffer
 	sh.Stderr = &said

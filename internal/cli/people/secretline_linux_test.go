@@ -16,7 +16,8 @@ import (
 
 	"github.com/creack/pty"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
+	"github.com/c3po-dev/c3po/deploy"
 	"github.com/c3po-dev/c3po/internal/cli/console"
 )
 
@@ -36,8 +37,8 @@ func TestNoLineThatInvitePrintsShowsTheInvitationToOthers(t *testing.T) {
 	look := fmt.Sprintf("grep -laf '%s/pattern' /proc/[0-9]*/cmdline >>'%s/seen' 2>/dev/null\n", found, found)
 	program := "#!/bin/sh\n" + look + fmt.Sprintf("printf '%%s\\n' \"$*\" >>'%s/arguments'\ncat >>'%s/stdin'\n", found, found)
 	write(filepath.Join(bin, "c3po"), program, 0o700) // #nosec G306 -- a program
-	script := strings.NewReplacer(c3po.InstallPinMark, "sha256//x", c3po.InstallProgramsMark,
-		fmt.Sprintf("c3po-linux-%s %x", runtime.GOARCH, sha256.Sum256([]byte(program)))).Replace(c3po.InstallScript)
+	script := strings.NewReplacer(deploy.InstallPinMark, "sha256//x", deploy.InstallProgramsMark,
+		fmt.Sprintf("c3po-linux-%s %x", runtime.GOARCH, sha256.Sum256([]byte(program)))).Replace(deploy.InstallScript)
 	write(filepath.Join(found, "install"), script, 0o600)
 	// What stands for curl gives the script, or the program for the -o behind which it goes.
 	write(filepath.Join(bin, "curl"), "#!/bin/sh\n"+look+fmt.Sprintf(`to=

@@ -9,7 +9,7 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 	"github.com/c3po-dev/c3po/internal/host/configedit"
 	"github.com/c3po-dev/c3po/internal/host/paths"
 )

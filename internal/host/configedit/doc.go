@@ -6,7 +6,7 @@
 // of the format would refuse.
 package configedit
 
-import "github.com/c3po-dev/c3po"
+import "github.com/c3po-dev/c3po/c3po"
 
 // An Undo is how one place looked before something was put there. Taking things
 // out needs it where the text alone does not tell: whether an object that is

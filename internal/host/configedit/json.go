@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // JSON is what of ours stands in a JSON file, with or without comments.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // maxHookTime is how long a hook may keep its client waiting before a person

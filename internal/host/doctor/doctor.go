@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // A Verdict is how bad it is.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // Exposure is what else was found out for who asks how safe this host is.

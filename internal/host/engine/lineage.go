@@ -1,6 +1,6 @@
 package engine
 
-import "github.com/c3po-dev/c3po"
+import "github.com/c3po-dev/c3po/c3po"
 
 const (
 	// maxLineage keeps whoever nests processes without end from keeping us busy. A

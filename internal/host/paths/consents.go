@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // A Consent is a person's word that mail may resume an agent's closed session, and with

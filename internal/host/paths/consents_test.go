@@ -3,7 +3,7 @@ package paths
 import (
 	"testing"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 func TestADeniedAgentStaysDeniedWhenAllAreAllowed(t *testing.T) {

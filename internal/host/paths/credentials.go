@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // Credentials are what the agents of this user prove themselves with, to the

@@ -9,7 +9,7 @@ import (
 	"regexp"
 	"time"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // A HookRun says when a hook of a coding agent was last answered on this host.

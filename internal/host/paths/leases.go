@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // leaseSetting is where a repository's own git configuration says that its files are

@@ -5,7 +5,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // A Lock is held by a process until it ends, however it ends.

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // A Session is a coding agent's session on this host, with what it takes to resume it once

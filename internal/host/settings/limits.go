@@ -8,7 +8,7 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // LimitNames are the names of the fields of c3po.Limits as they are written in

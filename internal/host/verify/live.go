@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // liveLimit is how long a session may take to ack: it may be in the middle of

@@ -5,7 +5,7 @@ import (
 	"context"
 	"strings"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // monitor wants the line that wakes an idle session.

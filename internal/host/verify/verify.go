@@ -12,7 +12,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // A Service is what is asked of the coordinator, as the probe agent.

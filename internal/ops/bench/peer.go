@@ -5,7 +5,7 @@ import (
 	"errors"
 	"os"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // A Peer is another system that carries messages. It is measured beside ours, in

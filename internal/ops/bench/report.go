@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // Writable says before the measurement whether its report could not be written.

@@ -14,7 +14,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // The protocols.

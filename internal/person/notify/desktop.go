@@ -7,7 +7,7 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // show puts a notice on the desktop of the user this process belongs to.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // A Wait is an open ticket where it stands in the chain of those who wait.

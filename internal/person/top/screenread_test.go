@@ -3,7 +3,7 @@ package top_test
 import (
 	"testing"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 func TestAPersonReadsAndWritesFromTheScreen(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // A Source is a coordinator as the view needs it. A *client.Client is one.

@@ -14,7 +14,7 @@ import (
 
 	"github.com/coder/acp-go-sdk"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 	"github.com/c3po-dev/c3po/internal/host/group"
 )
 

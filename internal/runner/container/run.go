@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // A Spec is a container to run. Unless it says otherwise it has no capabilities

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // heeded are variables that the program itself, or what it starts, would act on.

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // with is what a script is given, by the names that its head declares:

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // shared are the files that are put in front of scripts.

@@ -10,7 +10,7 @@ import (
 	"github.com/redis/rueidis"
 	"golang.org/x/sync/singleflight"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 	"github.com/c3po-dev/c3po/internal/store"
 )
 

@@ -3,7 +3,7 @@ package redisstore
 import (
 	"time"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // A Meter counts how long steps take and how they fail.

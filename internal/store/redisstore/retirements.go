@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 	"github.com/c3po-dev/c3po/internal/store"
 )
 

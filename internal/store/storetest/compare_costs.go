@@ -1,7 +1,7 @@
 package storetest
 
 import (
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 	"github.com/c3po-dev/c3po/internal/store"
 )
 

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // The model forgets as the real store does, or it could not be compared with it.

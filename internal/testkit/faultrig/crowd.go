@@ -20,7 +20,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // What makes the test binary a process of waiters: the coordinator, the space, how

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // An Outcome is how a call ended, as far as its caller can know.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // A Tally is Check for runs that are too long to be written down: it judges

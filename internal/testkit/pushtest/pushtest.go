@@ -21,7 +21,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // A Service takes notices for one browser.

@@ -17,7 +17,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // NoticeOfJSON goes before an answer whose text is carried as JSON, where the

@@ -10,7 +10,7 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // A card says what an agent is and how it is called, in both versions: those of 0.3 read

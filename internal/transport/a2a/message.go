@@ -10,7 +10,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // maxKeyIDBytes is how long an id can be and still be a key as it is.

@@ -7,7 +7,7 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 	"github.com/c3po-dev/c3po/internal/hub"
 )
 

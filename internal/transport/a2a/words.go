@@ -5,7 +5,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // fields are the names that callers of this protocol know our fields by.

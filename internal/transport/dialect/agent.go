@@ -6,7 +6,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // Register is the argument of /agents/register and of the tool

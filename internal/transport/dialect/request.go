@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // The first design document: five tools with the names, parameters and results

@@ -7,7 +7,7 @@ package dialect
 import (
 	"slices"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 var operations = table(c3po.NativeOperations(), []c3po.Operation{

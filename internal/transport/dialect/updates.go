@@ -3,7 +3,7 @@ package dialect
 import (
 	"context"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // Subscribe is the argument of subscribe_updates.

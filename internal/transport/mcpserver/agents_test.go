@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // crowd is a service whose agents say of themselves what they like.

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 	"github.com/c3po-dev/c3po/internal/transport/mcpserver"
 )
 

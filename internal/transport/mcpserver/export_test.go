@@ -3,7 +3,7 @@ package mcpserver
 import (
 	"net/http"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // SDKHandler is Handler without the front door.

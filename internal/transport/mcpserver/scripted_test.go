@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // scripted is a fake: it stands for the hub and answers with fixed words, so

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // The coordinator serves it under the name it was added with, so that mail to another one

@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // Document is openapi.yaml as the routes, the table of operations and their Go

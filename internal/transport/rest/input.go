@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // maxBodyBytes leaves room for a message and a context of the greatest length

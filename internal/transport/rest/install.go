@@ -16,7 +16,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
+	"github.com/c3po-dev/c3po/deploy"
 )
 
 // installer serves the script to a host that has nothing of ours. It is fetched
@@ -31,7 +32,7 @@ func (s *server) installer(w http.ResponseWriter, r *http.Request) {
 	for _, p := range offers {
 		rows = append(rows, p.name+" "+p.sum)
 	}
-	text := strings.NewReplacer(c3po.InstallPinMark, s.join.Pin, c3po.InstallProgramsMark, strings.Join(rows, "\n")).Replace(c3po.InstallScript)
+	text := strings.NewReplacer(deploy.InstallPinMark, s.join.Pin, deploy.InstallProgramsMark, strings.Join(rows, "\n")).Replace(deploy.InstallScript)
 	w.Header().Set("Content-Type", "text/x-shellscript; charset=utf-8")
 	_, _ = io.WriteString(w, text)
 }

@@ -3,7 +3,7 @@ package rest
 import (
 	"net/http"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 	"github.com/c3po-dev/c3po/internal/auth"
 )
 

@@ -4,7 +4,7 @@ import (
 	"net"
 	"net/http"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // Passkeys and proofs. They are no operations: no agent has a use for them.

@@ -24,7 +24,7 @@ type source struct {
 // readSources reads the packages whose types are on the wire.
 func readSources() (source, error) {
 	read := source{sentences: map[string]string{}, fields: map[string]string{}, words: map[string][]string{}}
-	for _, folder := range []string{"../../..", "../dialect", "."} {
+	for _, folder := range []string{"../../../c3po", "../dialect", "."} {
 		files, err := filepath.Glob(filepath.Join(folder, "*.go"))
 		if err != nil {
 			return read, err

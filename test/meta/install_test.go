@@ -1,4 +1,4 @@
-package c3po_test
+package meta
 
 import (
 	"archive/tar"
@@ -16,7 +16,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/deploy"
 )
 
 // A releasePage serves the files of releases by their path below the page.
@@ -102,7 +102,7 @@ func TestTheScriptInstallsTheNewestReleaseOrTheOneAskedFor(t *testing.T) {
 	page.put(t, "latest/download/", "#!/bin/sh\necho newest\n")
 	page.put(t, "download/v1.2.3/", "#!/bin/sh\necho older\n")
 	for _, want := range []struct{ variable, runs string }{{"C3PO_VERSION=", "newest"}, {"C3PO_VERSION=v1.2.3", "older"}} {
-		out, left, err := install(t, page, c3po.InstallScript, []string{want.variable})
+		out, left, err := install(t, page, deploy.InstallScript, []string{want.variable})
 		if err != nil || len(left) != 1 || left[0] != "c3po" || !strings.HasSuffix(out, "\n"+want.runs+"\n") || !strings.Contains(out, "c3po is in ") {
 			t.Errorf("with %s it leaves %v, %v:\n%s", want.variable, left, err, out)
 		}
@@ -124,7 +124,7 @@ func TestTheScriptInstallsNoReleaseItCannotVouchFor(t *testing.T) {
 		page := releasePage{}
 		page.put(t, "latest/download/", "#!/bin/sh\necho newest\n")
 		spoil(page)
-		out, left, err := install(t, page, c3po.InstallScript, nil)
+		out, left, err := install(t, page, deploy.InstallScript, nil)
 		if err == nil || len(left) > 0 || !strings.Contains(out, "nothing was installed") {
 			t.Errorf("%s: it leaves %v, %v:\n%s", name, left, err, out)
 		}
@@ -132,11 +132,11 @@ func TestTheScriptInstallsNoReleaseItCannotVouchFor(t *testing.T) {
 	page := releasePage{}
 	page.put(t, "latest/download/", "#!/bin/sh\necho newest\n")
 	for _, wrong := range []string{"C3PO_VERSION=1.2.3", "C3PO_VERSION=../../latest/download"} {
-		if out, left, err := install(t, page, c3po.InstallScript, []string{wrong}); err == nil || len(left) > 0 {
+		if out, left, err := install(t, page, deploy.InstallScript, []string{wrong}); err == nil || len(left) > 0 {
 			t.Errorf("%s: it leaves %v:\n%s", wrong, left, out)
 		}
 	}
-	if out, left, err := install(t, page, c3po.InstallScript, nil, "c3po://192.0.2.1:8420/0a-secret"); err == nil || len(left) > 0 || !strings.Contains(out, "c3po invite") {
+	if out, left, err := install(t, page, deploy.InstallScript, nil, "c3po://192.0.2.1:8420/0a-secret"); err == nil || len(left) > 0 || !strings.Contains(out, "c3po invite") {
 		t.Errorf("an invitation is taken for nothing:\n%s", out)
 	}
 }
@@ -145,7 +145,7 @@ func TestTheScriptOfAReleaseDoesNothingUnlessItCameWhole(t *testing.T) {
 	t.Parallel()
 	page := releasePage{}
 	page.put(t, "latest/download/", "#!/bin/sh\necho newest\n")
-	script := c3po.InstallScript
+	script := deploy.InstallScript
 	for _, part := range []int{len(script) / 4, len(script) / 2, len(script) * 3 / 4, strings.LastIndex(script, "main")} {
 		// What came is run to its end, which may well be no error.
 		if _, left, _ := install(t, page, script[:part]+"\nexit 1\n", nil); len(left) > 0 {

@@ -1,4 +1,6 @@
-package c3po
+// Package deploy carries the script that installs c3po on a host; the folder also
+// holds the images, units and manifests of a release.
+package deploy
 
 import _ "embed"
 

@@ -1,4 +1,4 @@
-package c3po
+package meta
 
 import (
 	"fmt"
@@ -8,30 +8,16 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // The documents list what the code has, so the code keeps them true.
 
-func TestTheErrorTableIsTheCodes(t *testing.T) {
-	t.Parallel()
-	text := readDocument(t, "docs/reference/rest.md")
-	for code, facts := range codes {
-		row := fmt.Sprintf("| `%s` | %d | %s |", code, facts.status, facts.retry)
-		if !strings.Contains(text, row) {
-			t.Errorf("docs/reference/rest.md has no row %s", row)
-		}
-	}
-	for _, row := range regexp.MustCompile("(?m)^\\| `([A-Z_]+)` \\|").FindAllStringSubmatch(text, -1) {
-		if _, known := codes[Code(row[1])]; !known {
-			t.Errorf("docs/reference/rest.md has a row for %s, which is no code", row[1])
-		}
-	}
-}
-
 func TestTheListOfEventsIsTheKinds(t *testing.T) {
 	t.Parallel()
 	text := readDocument(t, "docs/operations/operations.md")
-	for _, kind := range EventKinds() {
+	for _, kind := range c3po.EventKinds() {
 		if !strings.Contains(text, fmt.Sprintf("`%s`", kind)) {
 			t.Errorf("docs/operations/operations.md does not name the event %s", kind)
 		}

@@ -3,7 +3,7 @@ package c3po_test
 import (
 	"testing"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 func TestAnArgumentOfAnotherNameIsCorrected(t *testing.T) {

@@ -1,4 +1,4 @@
-package c3po_test
+package meta
 
 import (
 	"os"
@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/deploy"
 )
 
 // As root, tar gives files the owner that the archive names. Who is not root becomes it in
@@ -16,7 +16,7 @@ func TestTheProgramBelongsToWhoInstallsIt(t *testing.T) {
 	t.Parallel()
 	page := releasePage{}
 	page.put(t, "latest/download/", "#!/bin/sh\nls -ln \"$0\"\n")
-	script := c3po.InstallScript
+	script := deploy.InstallScript
 	if os.Geteuid() != 0 {
 		if err := exec.CommandContext(t.Context(), "unshare", "-r", "true").Run(); err != nil {
 			t.Skip("there is no root to be had")
@@ -38,7 +38,7 @@ func TestTheScriptPutsNoProgramIntoAFolderOfItsName(t *testing.T) {
 	if err := os.Mkdir(inside, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	out, _, err := install(t, page, c3po.InstallScript, []string{"C3PO_BIN=" + folder})
+	out, _, err := install(t, page, deploy.InstallScript, []string{"C3PO_BIN=" + folder})
 	if left, _ := os.ReadDir(inside); err == nil || len(left) > 0 || !strings.Contains(out, inside+" is a folder, where the program should go; nothing was installed") {
 		t.Errorf("it leaves %v, %v:\n%s", left, err, out)
 	}
@@ -50,12 +50,12 @@ func TestTheScriptNamesAFolderByItsWholePath(t *testing.T) {
 	page.put(t, "latest/download/", "#!/bin/sh\necho newest\n")
 	// The folder that is looked into is bin below the home, in which the script runs.
 	for _, relative := range []string{"bin", "./bin/"} {
-		out, left, err := install(t, page, c3po.InstallScript, []string{"C3PO_BIN=" + relative})
+		out, left, err := install(t, page, deploy.InstallScript, []string{"C3PO_BIN=" + relative})
 		if err != nil || len(left) != 1 || !strings.Contains(out, "c3po is in /") || !strings.Contains(out, `export PATH="/`) {
 			t.Errorf("%s: it leaves %v, %v:\n%s", relative, left, err, out)
 		}
 	}
-	script := c3po.InstallScript + "[ -x \"$HOME/-x/c3po\" ] && C3PO_BIN=bin main\n"
+	script := deploy.InstallScript + "[ -x \"$HOME/-x/c3po\" ] && C3PO_BIN=bin main\n"
 	if out, left, err := install(t, page, script, []string{"C3PO_BIN=-x"}); err != nil || len(left) != 1 {
 		t.Errorf("-x: it leaves %v, %v:\n%s", left, err, out)
 	}
@@ -83,13 +83,13 @@ func TestTheScriptSaysWhichProgramIsMissing(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		out, left, err := install(t, page, c3po.InstallScript, []string{"PATH=" + folder})
+		out, left, err := install(t, page, deploy.InstallScript, []string{"PATH=" + folder})
 		if err == nil || len(left) > 0 || !strings.Contains(out, says) {
 			t.Errorf("without %s it leaves %v, %v:\n%s", without, left, err, out)
 		}
 	}
 	// The last of equal variables counts.
-	out, left, err := install(t, page, c3po.InstallScript, []string{"C3PO_RELEASES=http://127.0.0.1:1"})
+	out, left, err := install(t, page, deploy.InstallScript, []string{"C3PO_RELEASES=http://127.0.0.1:1"})
 	if err == nil || len(left) > 0 || !strings.Contains(out, "http://127.0.0.1:1/latest/download can't be asked: ") {
 		t.Errorf("without a page it leaves %v, %v:\n%s", left, err, out)
 	}

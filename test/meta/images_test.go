@@ -1,4 +1,4 @@
-package c3po_test
+package meta
 
 import (
 	"os"

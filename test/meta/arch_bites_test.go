@@ -1,4 +1,4 @@
-package c3po_test
+package meta
 
 import (
 	"strings"
@@ -16,10 +16,10 @@ func TestTheHouseRulesBite(t *testing.T) {
 		text string
 		want string // part of the one breach; empty: none
 	}{
-		{"the root imports nobody of ours", "a.go",
-			"package c3po\nimport _ \"" + module + "/internal/hub\"", "a.go:2: . may not import internal/hub"},
-		{"the root uses no library", "a.go",
-			"package c3po\nimport _ \"github.com/redis/rueidis\"", ". may not use github.com/redis/rueidis"},
+		{"the root imports nobody of ours", "c3po/a.go",
+			"package c3po\nimport _ \"" + module + "/internal/hub\"", "c3po/a.go:2: c3po may not import internal/hub"},
+		{"the root uses no library", "c3po/a.go",
+			"package c3po\nimport _ \"github.com/redis/rueidis\"", "c3po may not use github.com/redis/rueidis"},
 		{"the hub does not know its store", "internal/hub/a.go",
 			"package hub\nimport _ \"" + module + "/internal/store/redisstore\"", "internal/hub may not import internal/store/redisstore"},
 		{"a module whose name only starts like ours is not ours", "internal/hub/a.go",
@@ -36,36 +36,36 @@ func TestTheHouseRulesBite(t *testing.T) {
 			"package hub\nimport _ \"example.com/mock\"", "example.com/mock has no row in libraries"},
 
 		{"the hub makes no caller", "internal/hub/a.go",
-			"package hub\nimport \"" + module + "\"\nvar me = c3po.Caller{}", "internal/hub/a.go:3: only internal/auth makes a c3po.Caller"},
+			"package hub\nimport \"" + module + "/c3po\"\nvar me = c3po.Caller{}", "internal/hub/a.go:3: only internal/auth makes a c3po.Caller"},
 		{"nor under another name", "internal/hub/a.go",
-			"package hub\nimport words \"" + module + "\"\nvar me = &words.Caller{Role: words.RoleAdmin}", "only internal/auth makes a c3po.Caller"},
+			"package hub\nimport words \"" + module + "/c3po\"\nvar me = &words.Caller{Role: words.RoleAdmin}", "only internal/auth makes a c3po.Caller"},
 		{"nor as part of a list", "internal/hub/a.go",
-			"package hub\nimport \"" + module + "\"\nvar all = []c3po.Caller{{ID: \"api\"}}", "only internal/auth makes a c3po.Caller"},
-		{"nor does the root", "a.go",
+			"package hub\nimport \"" + module + "/c3po\"\nvar all = []c3po.Caller{{ID: \"api\"}}", "only internal/auth makes a c3po.Caller"},
+		{"nor does the root", "c3po/a.go",
 			"package c3po\nfunc f() any { return Caller{} }", "only internal/auth makes a c3po.Caller"},
 		{"auth does", "internal/auth/a.go",
-			"package auth\nimport \"" + module + "\"\nvar me = c3po.Caller{}", ""},
+			"package auth\nimport \"" + module + "/c3po\"\nvar me = c3po.Caller{}", ""},
 		{"tests do", "internal/hub/a_test.go",
-			"package hub\nimport \"" + module + "\"\nvar me = c3po.Caller{}", ""},
+			"package hub\nimport \"" + module + "/c3po\"\nvar me = c3po.Caller{}", ""},
 
 		{"no surface forgets the dialects", "internal/transport/rest/a.go",
-			"package rest\nimport \"" + module + "\"\nvar all = c3po.NativeOperations()", "ask dialect.Operations"},
+			"package rest\nimport \"" + module + "/c3po\"\nvar all = c3po.NativeOperations()", "ask dialect.Operations"},
 
-		{"a test does not sleep", "a_test.go",
+		{"a test does not sleep", "c3po/a_test.go",
 			"package c3po\nimport \"time\"\nfunc f() { time.Sleep(1) }", "time.Sleep in a test"},
-		{"nor under another name", "a_test.go",
+		{"nor under another name", "c3po/a_test.go",
 			"package c3po\nimport clock \"time\"\nfunc f() { clock.Sleep(1) }", "time.Sleep in a test"},
 		{"nor does what tests stand on", "internal/testkit/redistest/a.go",
 			"package redistest\nimport \"time\"\nfunc f() { time.Sleep(1) }", "time.Sleep in a test"},
-		{"nor by a timer", "a_test.go",
+		{"nor by a timer", "c3po/a_test.go",
 			"package c3po\nimport \"time\"\nfunc f() { <-time.After(1) }", "is a sleep"},
-		{"nor by a timer alone in a select", "a_test.go",
+		{"nor by a timer alone in a select", "c3po/a_test.go",
 			"package c3po\nimport \"time\"\nfunc f() { select { case <-time.After(1): } }", "is a sleep"},
-		{"a timer may be a timeout", "a_test.go",
+		{"a timer may be a timeout", "c3po/a_test.go",
 			"package c3po\nimport \"time\"\nfunc f(c chan int) { select { case <-c: case <-time.After(1): } }", ""},
-		{"time that is not real costs none", "a_test.go",
+		{"time that is not real costs none", "c3po/a_test.go",
 			"package c3po\nimport (\n_ \"testing/synctest\"\n\"time\"\n)\nfunc f() { <-time.After(1) }", "is a sleep"},
-		{"time in a bubble is not real", "a_test.go",
+		{"time in a bubble is not real", "c3po/a_test.go",
 			"package c3po\nimport (\n\"testing/synctest\"\n\"time\"\n)\nvar _ = synctest.Wait\nfunc f() { <-time.After(1) }", ""},
 
 		{"the hub does not print", "internal/hub/a.go",
@@ -87,7 +87,7 @@ func TestTheHouseRulesBite(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			tree := fstest.MapFS{
-				"doc.go":       {Data: []byte("package c3po\n")},
+				"c3po/doc.go":  {Data: []byte("package c3po\n")},
 				"tools/go.mod": {Data: []byte("module tools\n")},
 				c.file:         {Data: []byte(c.text)},
 			}

@@ -1,4 +1,4 @@
-package c3po_test
+package meta
 
 import (
 	"bytes"
@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/deploy"
 )
 
 // sign makes the signatures of a release of that tag, as its workflow does, and says what
@@ -56,7 +56,7 @@ func TestTheScriptInstallsASignedRelease(t *testing.T) {
 	page := releasePage{}
 	page.put(t, signedPage, "#!/bin/sh\necho newest\n")
 	trust := page.sign(t, signedPage, "v1.2.3")
-	out, left, err := install(t, page, c3po.InstallScript, []string{"C3PO_TRUST=" + trust})
+	out, left, err := install(t, page, deploy.InstallScript, []string{"C3PO_TRUST=" + trust})
 	if err != nil || len(left) != 1 || strings.Contains(out, "not checked") {
 		t.Errorf("it leaves %v, %v:\n%s", left, err, out)
 	}
@@ -89,7 +89,7 @@ func TestTheScriptInstallsNothingThatSomebodyElseSigned(t *testing.T) {
 		if one.spoil != nil {
 			one.spoil(t, page)
 		}
-		out, left, err := install(t, page, c3po.InstallScript, []string{"C3PO_TRUST=" + trust})
+		out, left, err := install(t, page, deploy.InstallScript, []string{"C3PO_TRUST=" + trust})
 		if err == nil || len(left) > 0 || !strings.Contains(out, one.says) || !strings.Contains(out, "nothing was installed") {
 			t.Errorf("%s: it leaves %v, %v:\n%s", name, left, err, out)
 		}
@@ -102,7 +102,7 @@ func TestTheScriptInstallsNoOtherReleaseThanTheOneAskedFor(t *testing.T) {
 	page := releasePage{}
 	page.put(t, "download/v1.2.4/", "#!/bin/sh\necho older\n")
 	trust := page.sign(t, "download/v1.2.4/", "v1.2.3")
-	out, left, err := install(t, page, c3po.InstallScript, []string{"C3PO_TRUST=" + trust, "C3PO_VERSION=v1.2.4"})
+	out, left, err := install(t, page, deploy.InstallScript, []string{"C3PO_TRUST=" + trust, "C3PO_VERSION=v1.2.4"})
 	if err == nil || len(left) > 0 || !strings.Contains(out, "is of v1.2.3, not of v1.2.4") {
 		t.Errorf("it leaves %v, %v:\n%s", left, err, out)
 	}
@@ -110,7 +110,7 @@ func TestTheScriptInstallsNoOtherReleaseThanTheOneAskedFor(t *testing.T) {
 
 // asOurs is the script for which the page of the project is the one it is given.
 func asOurs() string {
-	return strings.Replace(c3po.InstallScript, "\nreleases=https://github.com/c3po-dev/c3po/releases\n", "\nreleases=$C3PO_RELEASES\n", 1)
+	return strings.Replace(deploy.InstallScript, "\nreleases=https://github.com/c3po-dev/c3po/releases\n", "\nreleases=$C3PO_RELEASES\n", 1)
 }
 
 // A mirror may have no signature; the page of releases always has one.
@@ -118,7 +118,7 @@ func TestTheScriptSaysIfASignatureWasNotChecked(t *testing.T) {
 	t.Parallel()
 	page := releasePage{}
 	page.put(t, signedPage, "#!/bin/sh\necho newest\n")
-	out, left, err := install(t, page, c3po.InstallScript, nil)
+	out, left, err := install(t, page, deploy.InstallScript, nil)
 	if err != nil || len(left) != 1 || !strings.Contains(out, "the signature was not checked: http://") {
 		t.Errorf("it leaves %v, %v:\n%s", left, err, out)
 	}
@@ -127,7 +127,7 @@ func TestTheScriptSaysIfASignatureWasNotChecked(t *testing.T) {
 		variables []string
 	}{
 		"the project's page":         {script: asOurs()},
-		"a mirror and whom to trust": {script: c3po.InstallScript, variables: []string{"C3PO_TRUST=/dev/null"}},
+		"a mirror and whom to trust": {script: deploy.InstallScript, variables: []string{"C3PO_TRUST=/dev/null"}},
 		"the page and whom to trust": {script: asOurs(), variables: []string{"C3PO_TRUST=/dev/null"}},
 	} {
 		out, left, err = install(t, page, run.script, run.variables)
@@ -144,7 +144,7 @@ func TestTheScriptTakesOnlyANotFoundForNoSignature(t *testing.T) {
 	page.put(t, signedPage, "#!/bin/sh\necho newest\n")
 	for _, status := range []int{http.StatusServiceUnavailable, http.StatusForbidden, http.StatusTooManyRequests} {
 		page[signedBundle] = fmt.Appendf(nil, "%s%d", answering, status)
-		out, left, err := install(t, page, c3po.InstallScript, nil)
+		out, left, err := install(t, page, deploy.InstallScript, nil)
 		if err == nil || len(left) > 0 || !strings.Contains(out, fmt.Sprintf("the signature can't be fetched: The requested URL returned error: %d; nothing was installed", status)) {
 			t.Errorf("%d: it leaves %v, %v:\n%s", status, left, err, out)
 		}
@@ -174,7 +174,7 @@ func TestTheScriptVerifiesAReleaseInAFolder(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		sh := exec.CommandContext(t.Context(), "sh", "install.sh", "verify", folder)
+		sh := exec.CommandContext(t.Context(), "sh", "deploy/install.sh", "verify", folder)
 		sh.Env = append(os.Environ(), "C3PO_TRUST="+trust)
 		out, err := sh.CombinedOutput()
 		return string(out), err

@@ -8,14 +8,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // Dashboards, commands and tools say in the same words when an agent that cannot be
 // woken now reads its mail.
 func TestTheDashboardSaysInTheWordsOfTheCommandsWhenMailIsRead(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("web/src/plain.ts")
+	page, err := os.ReadFile("../web/src/plain.ts")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +31,7 @@ func TestTheDashboardSaysInTheWordsOfTheCommandsWhenMailIsRead(t *testing.T) {
 // The dashboard says the same of the same cases: web/unit/words.test.mjs.
 func TestAStateIsShownWithHowOldItIs(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("testdata/standing.json")
+	text, err := os.ReadFile("../testdata/standing.json")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package c3po_test
+package meta
 
 import (
 	"bytes"
@@ -89,7 +89,7 @@ func checkRegistryEntry(text []byte) (registryEntry, error) {
 
 func TestTheRegistryTakesOurEntryOfARelease(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("server.json")
+	text, err := os.ReadFile("deploy/server.json")
 	if err != nil {
 		t.Fatal(err)
 	}

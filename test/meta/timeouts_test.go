@@ -1,4 +1,4 @@
-package c3po_test
+package meta
 
 import (
 	"os"
@@ -28,7 +28,7 @@ func TestEveryLongTimeoutIsOfAPackageAndHasAReason(t *testing.T) {
 			continue
 		}
 		packages = append(packages, words[0])
-		if tests, err := filepath.Glob(filepath.Join(words[0], "*_test.go")); err != nil || len(tests) == 0 || words[0] != "." && !strings.HasPrefix(words[0], "./") {
+		if tests, err := filepath.Glob(filepath.Join(words[0], "*_test.go")); err != nil || len(tests) == 0 || !strings.HasPrefix(words[0], "./") {
 			t.Errorf("%s is no package with tests: ./folder", words[0])
 		}
 		if most, err := time.ParseDuration(words[1]); err != nil || most <= 2*time.Minute || most > 19*time.Minute {
@@ -42,7 +42,7 @@ func TestEveryLongTimeoutIsOfAPackageAndHasAReason(t *testing.T) {
 
 func TestAPackageHasItsTime(t *testing.T) {
 	t.Parallel()
-	for folder, want := range map[string]string{"internal/hub": "2m", "internal/testkit/faultrig": "8m", ".": "5m"} {
+	for folder, want := range map[string]string{"internal/hub": "2m", "internal/testkit/faultrig": "8m", "test/meta": "5m"} {
 		if out, err := limited(t, folder, `echo "$@"`); err != nil || !strings.Contains(out, "-test.timeout="+want+"\n") {
 			t.Errorf("%s is run with %s (%v), want %s", folder, out, err, want)
 		}

@@ -1,7 +1,6 @@
-package c3po_test
+package meta
 
 import (
-	"cmp"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -18,107 +17,108 @@ import (
 
 const module = "github.com/c3po-dev/c3po"
 
-// mayImport says which of our packages a package may import, "." being the
-// root. Tests may import more; nothing but tests imports a package of testsOnly.
+// mayImport lists the packages of ours that a package may import. Tests may import
+// more; nothing but tests imports a package of testsOnly.
 var mayImport = map[string][]string{
-	".":               {},
-	"client":          {".", "internal/client", "internal/client/attempt", "internal/host/engine", "internal/host/paths", "internal/host/reach"},
+	"c3po":            {},
+	"client":          {"c3po", "internal/client", "internal/client/attempt", "internal/host/engine", "internal/host/paths", "internal/host/reach"},
 	"cmd/c3po":        {"internal/cli"},
-	"examples/worker": {".", "client"},
+	"examples/worker": {"c3po", "client"},
 	"image":           {},
+	"deploy":          {},
 
 	"internal/agent":          {},
-	"internal/agent/attend":   {".", "internal/client", "internal/client/attempt", "internal/agent/hook", "internal/agent/resident", "internal/host/group", "internal/host/paths"},
-	"internal/agent/session":  {".", "internal/client", "internal/client/attempt", "internal/agent/resident", "internal/text/envelope", "internal/agent/hook", "internal/transport/mcpserver", "internal/host/paths"},
-	"internal/agent/hook":     {".", "internal/text/sanitise"},
-	"internal/agent/resident": {".", "internal/agent/hook", "internal/client/attempt"},
-	"internal/agent/ptyrun":   {".", "internal/client", "internal/client/attempt", "internal/agent/resident", "internal/text/envelope", "internal/agent/hook", "internal/host/paths", "internal/text/sanitise"},
+	"internal/agent/attend":   {"c3po", "internal/client", "internal/client/attempt", "internal/agent/hook", "internal/agent/resident", "internal/host/group", "internal/host/paths"},
+	"internal/agent/session":  {"c3po", "internal/client", "internal/client/attempt", "internal/agent/resident", "internal/text/envelope", "internal/agent/hook", "internal/transport/mcpserver", "internal/host/paths"},
+	"internal/agent/hook":     {"c3po", "internal/text/sanitise"},
+	"internal/agent/resident": {"c3po", "internal/agent/hook", "internal/client/attempt"},
+	"internal/agent/ptyrun":   {"c3po", "internal/client", "internal/client/attempt", "internal/agent/resident", "internal/text/envelope", "internal/agent/hook", "internal/host/paths", "internal/text/sanitise"},
 
-	"internal/auth":         {"internal/client/attempt", ".", "internal/auth/passkey"},
+	"internal/auth":         {"internal/client/attempt", "c3po", "internal/auth/passkey"},
 	"internal/auth/passkey": {},
-	"internal/auth/pki":     {"."},
+	"internal/auth/pki":     {"c3po"},
 
-	"internal/cli":           {".", "internal/cli/agentside", "internal/cli/console", "internal/cli/mail", "internal/cli/operate", "internal/cli/people", "internal/client", "internal/host/paths"},
-	"internal/cli/agentside": {".", "internal/agent/attend", "internal/agent/hook", "internal/agent/ptyrun", "internal/agent/session", "internal/auth", "internal/cli/console", "internal/client", "internal/client/attempt", "internal/host/clients", "internal/host/engine", "internal/host/paths", "internal/host/reach", "internal/host/unit", "internal/host/verify", "internal/runner", "internal/runner/acp", "internal/runner/agentfile", "internal/runner/container", "internal/runner/streamfmt", "internal/text/sanitise", "internal/transport/mcpserver", "plugin"},
-	"internal/cli/console":   {".", "internal/agent/hook", "internal/agent/session", "internal/auth", "internal/auth/pki", "internal/client", "internal/host/engine", "internal/host/paths", "internal/host/reach", "internal/host/settings", "internal/text/sanitise", "internal/transport/dialect"},
-	"internal/cli/mail":      {".", "internal/agent/session", "internal/cli/agentside", "internal/cli/console", "internal/client", "internal/host/engine", "internal/host/paths", "internal/text/sanitise", "internal/transport/dialect"},
-	"internal/cli/operate":   {".", "internal/auth", "internal/auth/pki", "internal/cli/agentside", "internal/cli/console", "internal/cli/mail", "internal/cli/people", "internal/client", "internal/host/clients", "internal/host/doctor", "internal/host/engine", "internal/host/paths", "internal/host/reach", "internal/host/release", "internal/host/settings", "internal/host/unit", "internal/ops/backup", "internal/ops/bench", "internal/ops/demo", "internal/ops/move", "internal/ops/telemetry", "internal/person/notify", "internal/server", "internal/text/sanitise", "internal/transport/webhook", "plugin", "internal/runner/container"},
-	"internal/cli/people":    {".", "internal/auth", "internal/auth/pki", "internal/cli/agentside", "internal/cli/console", "internal/cli/mail", "internal/client", "internal/host/paths", "internal/host/reach", "internal/person/top"},
+	"internal/cli":           {"c3po", "internal/cli/agentside", "internal/cli/console", "internal/cli/mail", "internal/cli/operate", "internal/cli/people", "internal/client", "internal/host/paths"},
+	"internal/cli/agentside": {"c3po", "internal/agent/attend", "internal/agent/hook", "internal/agent/ptyrun", "internal/agent/session", "internal/auth", "internal/cli/console", "internal/client", "internal/client/attempt", "internal/host/clients", "internal/host/engine", "internal/host/paths", "internal/host/reach", "internal/host/unit", "internal/host/verify", "internal/runner", "internal/runner/acp", "internal/runner/agentfile", "internal/runner/container", "internal/runner/streamfmt", "internal/text/sanitise", "internal/transport/mcpserver", "plugin"},
+	"internal/cli/console":   {"c3po", "internal/agent/hook", "internal/agent/session", "internal/auth", "internal/auth/pki", "internal/client", "internal/host/engine", "internal/host/paths", "internal/host/reach", "internal/host/settings", "internal/text/sanitise", "internal/transport/dialect"},
+	"internal/cli/mail":      {"c3po", "internal/agent/session", "internal/cli/agentside", "internal/cli/console", "internal/client", "internal/host/engine", "internal/host/paths", "internal/text/sanitise", "internal/transport/dialect"},
+	"internal/cli/operate":   {"c3po", "deploy", "internal/auth", "internal/auth/pki", "internal/cli/agentside", "internal/cli/console", "internal/cli/mail", "internal/cli/people", "internal/client", "internal/host/clients", "internal/host/doctor", "internal/host/engine", "internal/host/paths", "internal/host/reach", "internal/host/release", "internal/host/settings", "internal/host/unit", "internal/ops/backup", "internal/ops/bench", "internal/ops/demo", "internal/ops/move", "internal/ops/telemetry", "internal/person/notify", "internal/server", "internal/text/sanitise", "internal/transport/webhook", "plugin", "internal/runner/container"},
+	"internal/cli/people":    {"c3po", "internal/auth", "internal/auth/pki", "internal/cli/agentside", "internal/cli/console", "internal/cli/mail", "internal/client", "internal/host/paths", "internal/host/reach", "internal/person/top"},
 
-	"internal/client":         {".", "internal/client/attempt", "internal/transport/dialect"},
+	"internal/client":         {"c3po", "internal/client/attempt", "internal/transport/dialect"},
 	"internal/client/attempt": {},
 
 	"internal/host":            {},
-	"internal/host/clients":    {".", "internal/host/configedit", "internal/host/paths"},
-	"internal/host/configedit": {"."},
-	"internal/host/doctor":     {"."},
+	"internal/host/clients":    {"c3po", "internal/host/configedit", "internal/host/paths"},
+	"internal/host/configedit": {"c3po"},
+	"internal/host/doctor":     {"c3po"},
 	"internal/host/group":      {},
-	"internal/host/engine":     {".", "internal/host/paths", "internal/host/resp"},
-	"internal/host/liveness":   {"."},
-	"internal/host/paths":      {"."},
-	"internal/host/release":    {"."},
-	"internal/host/reach":      {".", "internal/auth", "internal/auth/pki", "internal/client", "internal/host/engine", "internal/host/paths"},
+	"internal/host/engine":     {"c3po", "internal/host/paths", "internal/host/resp"},
+	"internal/host/liveness":   {"c3po"},
+	"internal/host/paths":      {"c3po"},
+	"internal/host/release":    {"c3po"},
+	"internal/host/reach":      {"c3po", "internal/auth", "internal/auth/pki", "internal/client", "internal/host/engine", "internal/host/paths"},
 	"internal/host/resp":       {},
-	"internal/host/settings":   {"."},
+	"internal/host/settings":   {"c3po"},
 	"internal/host/unit":       {},
-	"internal/host/verify":     {"."},
+	"internal/host/verify":     {"c3po"},
 
-	"internal/hub": {".", "internal/client/attempt", "internal/node", "internal/store", "internal/text/sanitise", "internal/text/toolinput"},
+	"internal/hub": {"c3po", "internal/client/attempt", "internal/node", "internal/store", "internal/text/sanitise", "internal/text/toolinput"},
 
-	"internal/node": {".", "internal/client/attempt", "internal/store"},
+	"internal/node": {"c3po", "internal/client/attempt", "internal/store"},
 
 	"internal/ops":           {},
-	"internal/ops/backup":    {".", "internal/host/engine", "internal/hub", "internal/store", "internal/store/redisstore"},
-	"internal/ops/bench":     {".", "internal/auth", "internal/host/engine", "internal/hub", "internal/store", "internal/store/redisstore"},
+	"internal/ops/backup":    {"c3po", "internal/host/engine", "internal/hub", "internal/store", "internal/store/redisstore"},
+	"internal/ops/bench":     {"c3po", "internal/auth", "internal/host/engine", "internal/hub", "internal/store", "internal/store/redisstore"},
 	"internal/ops/demo":      {},
-	"internal/ops/metrics":   {".", "internal/hub"}, // hub for what it meters and its vitals
-	"internal/ops/move":      {".", "internal/ops/backup", "internal/hub", "internal/store", "internal/store/redisstore"},
+	"internal/ops/metrics":   {"c3po", "internal/hub"}, // hub for what it meters and its vitals
+	"internal/ops/move":      {"c3po", "internal/ops/backup", "internal/hub", "internal/store", "internal/store/redisstore"},
 	"internal/ops/packages":  {},
-	"internal/ops/reference": {".", "internal/cli", "internal/transport/dialect", "internal/transport/mcpserver"},
+	"internal/ops/reference": {"c3po", "internal/cli", "internal/transport/dialect", "internal/transport/mcpserver"},
 	"internal/ops/sbom":      {},
-	"internal/ops/telemetry": {".", "internal/client/attempt", "internal/hub"}, // hub for the lives it exports
+	"internal/ops/telemetry": {"c3po", "internal/client/attempt", "internal/hub"}, // hub for the lives it exports
 
 	"internal/person":           {},
 	"internal/person/dashboard": {},
-	"internal/person/notify":    {".", "internal/text/sanitise"},
-	"internal/person/top":       {".", "internal/client/attempt", "internal/text/sanitise"},
+	"internal/person/notify":    {"c3po", "internal/text/sanitise"},
+	"internal/person/top":       {"c3po", "internal/client/attempt", "internal/text/sanitise"},
 
-	"internal/runner":           {".", "image", "internal/agent/resident", "internal/runner/acp", "internal/runner/agentfile", "internal/client", "internal/client/attempt", "internal/runner/container", "internal/runner/memory", "internal/host/group", "internal/host/paths", "internal/runner/streamfmt", "plugin"},
-	"internal/runner/acp":       {".", "internal/host/group", "internal/text/sanitise"},
-	"internal/runner/agentfile": {"."},
-	"internal/runner/container": {"."},
-	"internal/runner/memory":    {".", "internal/text/envelope", "internal/host/paths"},
+	"internal/runner":           {"c3po", "image", "internal/agent/resident", "internal/runner/acp", "internal/runner/agentfile", "internal/client", "internal/client/attempt", "internal/runner/container", "internal/runner/memory", "internal/host/group", "internal/host/paths", "internal/runner/streamfmt", "plugin"},
+	"internal/runner/acp":       {"c3po", "internal/host/group", "internal/text/sanitise"},
+	"internal/runner/agentfile": {"c3po"},
+	"internal/runner/container": {"c3po"},
+	"internal/runner/memory":    {"c3po", "internal/text/envelope", "internal/host/paths"},
 	"internal/runner/streamfmt": {"internal/text/sanitise"},
 
-	"internal/server": {".", "internal/auth", "internal/person/dashboard", "internal/hub", "internal/store", "internal/host/liveness", "internal/transport/mcpserver", "internal/ops/metrics", "internal/ops/telemetry", "internal/person/notify", "internal/host/paths", "internal/auth/passkey", "internal/auth/pki", "internal/store/redisstore", "internal/transport/a2a", "internal/transport/remote", "internal/transport/rest", "web"},
+	"internal/server": {"c3po", "internal/auth", "internal/person/dashboard", "internal/hub", "internal/store", "internal/host/liveness", "internal/transport/mcpserver", "internal/ops/metrics", "internal/ops/telemetry", "internal/person/notify", "internal/host/paths", "internal/auth/passkey", "internal/auth/pki", "internal/store/redisstore", "internal/transport/a2a", "internal/transport/remote", "internal/transport/rest", "web"},
 
-	"internal/store":            {"."},
-	"internal/store/redisstore": {".", "internal/client/attempt", "internal/auth", "internal/store"}, // auth for the types of its steps
-	"internal/store/storetest":  {".", "internal/hub", "internal/store", "internal/testkit/seed"},    // hub for its reaper, in a year of a space
+	"internal/store":            {"c3po"},
+	"internal/store/redisstore": {"c3po", "internal/client/attempt", "internal/auth", "internal/store"}, // auth for the types of its steps
+	"internal/store/storetest":  {"c3po", "internal/hub", "internal/store", "internal/testkit/seed"},    // hub for its reaper, in a year of a space
 
 	"internal/testkit":               {},
 	"internal/testkit/authenticator": {},
-	"internal/testkit/clientrig":     {".", "internal/client", "internal/testkit/faultrig", "internal/testkit/llm", "internal/testkit/redistest"},
-	"internal/testkit/faultrig":      {".", "internal/testkit/redistest"},
+	"internal/testkit/clientrig":     {"c3po", "internal/client", "internal/testkit/faultrig", "internal/testkit/llm", "internal/testkit/redistest"},
+	"internal/testkit/faultrig":      {"c3po", "internal/testkit/redistest"},
 	"internal/testkit/llm":           {},
-	"internal/testkit/pushtest":      {"."},
+	"internal/testkit/pushtest":      {"c3po"},
 	"internal/testkit/redistest":     {"internal/host/resp"},
 	"internal/testkit/screencast":    {},
 	"internal/testkit/seed":          {},
-	"internal/testkit/workerrig":     {".", "client", "internal/testkit/faultrig", "internal/testkit/seed"},
+	"internal/testkit/workerrig":     {"c3po", "client", "internal/testkit/faultrig", "internal/testkit/seed"},
 
 	"internal/text":           {},
-	"internal/text/envelope":  {".", "internal/text/sanitise"},
+	"internal/text/envelope":  {"c3po", "internal/text/sanitise"},
 	"internal/text/sanitise":  {},
 	"internal/text/toolinput": {"internal/text/sanitise"},
 
 	"internal/transport":           {},
-	"internal/transport/a2a":       {".", "internal/auth", "internal/client/attempt", "internal/hub", "internal/person/notify", "internal/transport/dialect"},
-	"internal/transport/dialect":   {"."},
-	"internal/transport/mcpserver": {".", "internal/text/envelope", "internal/transport/dialect"},
-	"internal/transport/webhook":   {".", "internal/client/attempt", "internal/host/paths"},
-	"internal/transport/remote":    {".", "internal/auth", "internal/client/attempt", "internal/hub", "internal/person/notify"},
-	"internal/transport/rest":      {".", "internal/auth", "internal/hub", "internal/text/sanitise", "internal/transport/dialect"},
+	"internal/transport/a2a":       {"c3po", "internal/auth", "internal/client/attempt", "internal/hub", "internal/person/notify", "internal/transport/dialect"},
+	"internal/transport/dialect":   {"c3po"},
+	"internal/transport/mcpserver": {"c3po", "internal/text/envelope", "internal/transport/dialect"},
+	"internal/transport/webhook":   {"c3po", "internal/client/attempt", "internal/host/paths"},
+	"internal/transport/remote":    {"c3po", "internal/auth", "internal/client/attempt", "internal/hub", "internal/person/notify"},
+	"internal/transport/rest":      {"c3po", "deploy", "internal/auth", "internal/hub", "internal/text/sanitise", "internal/transport/dialect"},
 
 	"plugin": {},
 
@@ -128,6 +128,7 @@ var mayImport = map[string][]string{
 	"test/clients":     {},
 	"test/conformance": {},
 	"test/join":        {},
+	"test/meta":        {},
 	"test/quickstart":  {},
 	"test/recipe":      {},
 	"test/runner":      {},
@@ -188,7 +189,7 @@ var libraries = []library{
 // testLibraryOf narrows a library that tests use to the tests of one package.
 var testLibraryOf = map[string]string{
 	"github.com/getkin/kin-openapi": "internal/transport/rest",
-	"github.com/goccy/go-yaml":      ".", // what is released, and the workflows
+	"github.com/goccy/go-yaml":      "test/meta", // what is released, and the workflows
 }
 
 // Names that say nothing collect everything.
@@ -306,7 +307,7 @@ func skipFolder(tree fs.FS, name string) bool {
 // A sourceFile is one Go file and what the rules ask about it.
 type sourceFile struct {
 	name    string
-	folder  string // of its package, "." for the root
+	folder  string // of its package
 	test    bool   // is a _test.go file
 	harness bool   // is that, or belongs to a package only tests use
 	fset    *token.FileSet
@@ -369,7 +370,7 @@ func (f *sourceFile) checkName(say sayer) {
 func (f *sourceFile) checkImport(at token.Pos, where string, say sayer) {
 	switch inside, ours := strings.CutPrefix(where+"/", module+"/"); {
 	case ours:
-		f.checkOurs(at, cmp.Or(strings.TrimSuffix(inside, "/"), "."), say)
+		f.checkOurs(at, strings.TrimSuffix(inside, "/"), say)
 	case strings.Contains(strings.Split(where, "/")[0], "."):
 		f.checkLibrary(at, where, say)
 	}
@@ -485,7 +486,7 @@ func (f *sourceFile) isTimer(n *ast.UnaryExpr) bool {
 
 func (f *sourceFile) checkSelector(n *ast.SelectorExpr, function string, say sayer) {
 	switch {
-	case f.refersTo(n, module, "NativeOperations") && f.folder != "internal/transport/dialect":
+	case f.refersTo(n, module+"/c3po", "NativeOperations") && f.folder != "internal/transport/dialect":
 		say(n.Pos(), "the dialects are missing from c3po.NativeOperations: ask dialect.Operations")
 	case f.refersTo(n, "time", "Sleep") && f.harness:
 		say(n.Pos(), "time.Sleep in a test: wait for what you wait for")
@@ -521,9 +522,9 @@ func (f *sourceFile) refersTo(n *ast.SelectorExpr, where, name string) bool {
 func (f *sourceFile) isCaller(of ast.Expr) bool {
 	switch of := of.(type) {
 	case *ast.SelectorExpr:
-		return f.refersTo(of, module, "Caller")
+		return f.refersTo(of, module+"/c3po", "Caller")
 	case *ast.Ident:
-		return of.Name == "Caller" && f.folder == "."
+		return of.Name == "Caller" && f.folder == "c3po"
 	case *ast.ArrayType:
 		return f.isCaller(of.Elt)
 	case *ast.MapType:

@@ -1,4 +1,4 @@
-package c3po_test
+package meta
 
 import (
 	"os"
@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/deploy"
 )
 
 // withCosign is a PATH with a program that holds a bundle to the identity it is given, as
@@ -47,7 +47,7 @@ func trusting(t *testing.T, trust string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	before, rest, _ := strings.Cut(c3po.InstallScript, "<<'END'\n")
+	before, rest, _ := strings.Cut(deploy.InstallScript, "<<'END'\n")
 	_, after, found := strings.Cut(rest, "\nEND\n")
 	if !found {
 		t.Fatal("the script has no authorities in it")
@@ -71,7 +71,7 @@ func TestTheScriptHoldsCosignToTheReleaseAskedFor(t *testing.T) {
 		page := releasePage{}
 		page.put(t, c.below, "#!/bin/sh\necho newest\n")
 		page.sign(t, c.below, c.tag, c.signer)
-		out, left, err := install(t, page, c3po.InstallScript, []string{withCosign(t), "C3PO_VERSION=" + c.version})
+		out, left, err := install(t, page, deploy.InstallScript, []string{withCosign(t), "C3PO_VERSION=" + c.version})
 		if c.says == "" && (err != nil || len(left) != 1) {
 			t.Errorf("%+v: it leaves %v, %v:\n%s", c, left, err, out)
 		}
