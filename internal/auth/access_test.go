@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 	"github.com/c3po-dev/c3po/internal/auth"
 )
 

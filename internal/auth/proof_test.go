@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 	"github.com/c3po-dev/c3po/internal/auth"
 	"github.com/c3po-dev/c3po/internal/auth/passkey"
 	"github.com/c3po-dev/c3po/internal/testkit/authenticator"

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 	"github.com/c3po-dev/c3po/internal/auth"
 )
 
