@@ -52,6 +52,9 @@ func try(root, folder, tester, work, since string, seed uint64, n int) string {
 		changed := changedLines(root, since, folder)
 		mutants = slices.DeleteFunc(mutants, func(m mutant) bool { return !changed[m.at] })
 	}
+	if len(mutants) > 0 {
+		tests.measure(mutants)
+	}
 	var reached, survived []mutant
 	for _, m := range mutants {
 		if len(tests.reach[fmt.Sprint(m.id)]) > 0 {

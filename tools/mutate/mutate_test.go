@@ -63,6 +63,7 @@ func TestBroken(t *testing.T) {
 `,
 	})
 	mutants, tests := prepare(root, "p", "p", t.TempDir())
+	tests.measure(mutants)
 	got := map[string]string{}
 	for _, m := range mutants {
 		id, result := fmt.Sprint(m.id), "survived"

@@ -13,13 +13,13 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 )
 
 // A suite is the tests of a package, compiled with all of its mutants.
 type suite struct {
 	folder, binary, work string
+	tests                string                   // a pattern
 	took                 map[string]time.Duration // each test that passes without mutants
 	unsteady             []string                 // the other tests: they kill nothing
 	reach                map[string][]string      // by the id of a mutant, the tests that run it
@@ -28,14 +28,13 @@ type suite struct {
 
 var compileError = regexp.MustCompile(`(?m)(\w+\.go:\d+):\d+: `)
 
-// prepare compiles a package into the tests of another, or its own, and learns which of
-// these reach which mutants.
+// prepare compiles the mutants of a package into the tests of another, or its own.
 func prepare(root, folder, tester, work string) ([]mutant, *suite) {
 	lua, source, tests := filepath.Base(folder) == "lua", folder, "^(Test|Fuzz|Example)"
 	if lua {
 		source, tester, tests = filepath.Dir(folder), filepath.Dir(folder), "^(TestRedisKeepsThePromises|TestRedisNeverDivergesFromTheModel)$"
 	}
-	b := &suite{folder: filepath.Join(root, tester), binary: filepath.Join(work, "tests"), work: work, blind: lua,
+	b := &suite{folder: filepath.Join(root, tester), binary: filepath.Join(work, "tests"), work: work, tests: tests, blind: lua,
 		took: map[string]time.Duration{}, reach: map[string][]string{}}
 	files := strings.Fields(string(must(exec.Command("go", "list", "-C", filepath.Join(root, source), "-f", `{{.Name}} {{join .GoFiles " "}}`).Output())))
 	broken := map[string]bool{}
@@ -51,7 +50,6 @@ func prepare(root, folder, tester, work string) ([]mutant, *suite) {
 		}
 		said, err := exec.Command("go", "test", "-C", root, "-c", "-vet=off", "-trimpath", "-gcflags=./"+source+"=-e", "-overlay", s.save(), "-o", b.binary, "./"+tester).CombinedOutput()
 		if err == nil {
-			b.measure(tests, s.mutants)
 			return s.mutants, b
 		}
 		known := len(broken)
@@ -65,9 +63,9 @@ func prepare(root, folder, tester, work string) ([]mutant, *suite) {
 }
 
 // measure runs each test alone, twice, and notes what it reaches.
-func (b *suite) measure(tests string, mutants []mutant) {
+func (b *suite) measure(mutants []mutant) {
 	var mu sync.Mutex
-	sideBySide(strings.Fields(string(must(exec.Command(b.binary, "-test.list", tests).Output()))), func(test string) {
+	sideBySide(strings.Fields(string(must(exec.Command(b.binary, "-test.list", b.tests).Output()))), func(test string) {
 		hits, began := filepath.Join(b.work, "hits."+test), time.Now()
 		red := b.run([]string{test}, "MUTANT_HITS="+hits, 10*time.Minute, "-test.count=2")
 		mu.Lock()
@@ -138,10 +136,7 @@ func (b *suite) run(tests []string, setting string, patience time.Duration, flag
 	cmd.Dir, cmd.Env = b.folder, append(os.Environ(), "TMPDIR="+folder, setting)
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = &said, &said, 5*time.Second
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	err := cmd.Run()
-	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // servers that its tests have left running
-	if err == nil {
+	if cmd.Run() == nil {
 		return nil
 	}
 	for _, found := range notPassed.FindAllStringSubmatch(said.String(), -1) {
@@ -155,10 +150,10 @@ func (b *suite) run(tests []string, setting string, patience time.Duration, flag
 	return red
 }
 
-// sideBySide calls do for each value, as many at once as there are processors.
+// sideBySide calls do for each value, several at once for each processor: tests wait.
 func sideBySide[T any](all []T, do func(T)) {
 	var wait sync.WaitGroup
-	slots := make(chan bool, runtime.NumCPU())
+	slots := make(chan bool, 3*runtime.NumCPU())
 	for _, one := range all {
 		slots <- true
 		wait.Go(func() {
