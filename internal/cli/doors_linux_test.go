@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/c3po-dev/c3po/internal/testkit/faultrig"
 )
 
 // A session is a shell that has started c3po mcp, as a coding agent does, and runs
@@ -36,12 +38,7 @@ func newHome(t *testing.T) home {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir, err := os.MkdirTemp("", "c3d") // short, for sockets
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	h := home{t, dir, filepath.Dir(program)}
+	h := home{t, faultrig.Home(t), filepath.Dir(program)}
 	t.Cleanup(func() { h.person("c3po down") })
 	return h
 }

@@ -134,6 +134,9 @@ func TestEveryExampleWorksAndEveryCommandHasJSON(t *testing.T) {
 	}
 }
 
+// TopVariable tells the program which process the test is.
+const TopVariable = "TEST_TOP"
+
 // playlist is every command that has examples to be run, the one that ends
 // the coordinator last.
 func playlist(root *cobra.Command) []*cobra.Command {
@@ -162,7 +165,7 @@ type stage struct {
 
 func newStage(t *testing.T) *stage {
 	t.Helper()
-	s := &stage{t: t, home: shortTemp(t)}
+	s := &stage{t: t, home: faultrig.Home(t)}
 	s.folder = filepath.Join(s.home, "project")
 	if err := os.MkdirAll(s.folder, 0o700); err != nil {
 		t.Fatal(err)
@@ -195,17 +198,6 @@ func newStage(t *testing.T) *stage {
 	t.Cleanup(func() { stop(); <-answered })
 	go func() { defer close(answered); s.answer(ctx) }()
 	return s
-}
-
-// shortTemp is a folder whose name leaves room for a socket.
-func shortTemp(t *testing.T) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("", "c3x")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	return dir
 }
 
 func (s *stage) as(id c3po.AgentID) *client.Client {
@@ -252,7 +244,7 @@ func (s *stage) play(line string) string {
 		s.run(home, "c3po room join build && c3po room join secret") // an example before may have left them
 	}
 	if strings.HasPrefix(line, "c3po up --foreground") || strings.HasPrefix(line, "c3po serve") {
-		home = shortTemp(s.t) // this one has a coordinator
+		home = faultrig.Home(s.t) // this one has a coordinator
 		defer s.run(home, "c3po down")
 	}
 	return s.run(home, line)
@@ -325,7 +317,7 @@ func (s *stage) run(home, line string) string {
 	cmd.Dir = s.folder
 	cmd.Env = []string{
 		"HOME=" + home, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + os.TempDir(), "C3PO_LISTEN=127.0.0.1:0", "C3PO_SENDS_PER_MINUTE=0",
-		"C3PO_AGENT_ID=" + as, "GORACE=atexit_sleep_ms=0",
+		"C3PO_AGENT_ID=" + as, TopVariable + "=" + os.Getenv(TopVariable), "GORACE=atexit_sleep_ms=0",
 	}
 	var out, errs faultrig.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
@@ -334,7 +326,7 @@ func (s *stage) run(home, line string) string {
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
-	limit := time.After(20 * time.Second)
+	limit := time.After(2 * time.Minute)
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for interrupted := false; ; {

@@ -1,7 +1,6 @@
 package cli_test
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -19,6 +18,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/c3po-dev/c3po/internal/cli"
+	"github.com/c3po-dev/c3po/internal/testkit/faultrig"
 )
 
 // The scripts run the test binary as c3po, so they run the code under test,
@@ -42,8 +42,7 @@ func TestMain(m *testing.M) {
 // versionVariable is the version that the program takes itself for.
 const versionVariable = "TEST_VERSION"
 
-// topVariable tells the program which process the test is.
-const topVariable = "TEST_TOP"
+const topVariable = cli.TopVariable
 
 const (
 	scripts = "testdata/script"
@@ -138,9 +137,8 @@ func setUp(env *testscript.Env) error {
 		if out, err := down.CombinedOutput(); err != nil {
 			env.T().Fatal(fmt.Sprintf("c3po down: %v\n%s", err, out))
 		}
-		log, err := os.ReadFile(filepath.Join(stateFolder(home), "coordinator.log"))
-		if err == nil && (bytes.Contains(log, []byte("DATA RACE")) || bytes.Contains(log, []byte("panic:"))) {
-			env.T().Fatal("the coordinator's log:\n" + string(log))
+		if fault := faultrig.FaultBelow(home); fault != "" {
+			env.T().Fatal(fault)
 		}
 		if n := len(redisProcesses(home)); n > 0 {
 			env.T().Fatal(fmt.Sprintf("%d Redis servers were left running", n))

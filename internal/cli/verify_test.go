@@ -19,6 +19,7 @@ import (
 
 	"github.com/c3po-dev/c3po/c3po"
 	"github.com/c3po-dev/c3po/internal/host/paths"
+	"github.com/c3po-dev/c3po/internal/testkit/faultrig"
 )
 
 // standIn is what `c3po install claude` and `c3po verify` ask of Claude Code.
@@ -43,12 +44,8 @@ type verifiedHost struct {
 
 func newVerifiedHost(t *testing.T) *verifiedHost {
 	t.Helper()
-	params(t)                            // skips where there is no Redis
-	home, err := os.MkdirTemp("", "c3v") // its name leaves room for a socket
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(home) })
+	params(t) // skips where there is no Redis
+	home := faultrig.Home(t)
 	h := &verifiedHost{t: t, home: home, plugin: filepath.Join(home, ".local", "share", "c3po", "claude", "plugin")}
 	h.write(filepath.Join(home, "bin", "claude"), standIn, 0o700)
 	h.env = []string{

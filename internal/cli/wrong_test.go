@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/c3po-dev/c3po/internal/cli/console"
+	"github.com/c3po-dev/c3po/internal/testkit/faultrig"
 )
 
 const wrongGolden = "testdata/wrong.golden"
@@ -48,7 +49,7 @@ func TestWaysToGetItWrongAreAnsweredWithCauseAndNextStep(t *testing.T) {
 	if _, err := exec.LookPath("redis-server"); err != nil && os.Getenv("CI") != "true" {
 		t.Skip("no redis-server is installed")
 	}
-	alone, together := &stage{t: t, home: shortTemp(t)}, &stage{t: t, home: shortTemp(t)}
+	alone, together := &stage{t: t, home: faultrig.Home(t)}, &stage{t: t, home: faultrig.Home(t)}
 	alone.folder, together.folder = alone.home, together.home
 	together.run(together.home, "c3po up")
 	t.Cleanup(func() { together.run(together.home, "c3po down") })
@@ -104,7 +105,7 @@ func (s *stage) mistake(line string) (code int, said string) {
 		s.t.Fatal(err)
 	}
 	// No coding agent that this machine may have.
-	cmd.Env = []string{"HOME=" + s.home, "PATH=" + filepath.Dir(program) + ":/usr/bin:/bin", "C3PO_LISTEN=127.0.0.1:0", "GORACE=atexit_sleep_ms=0"}
+	cmd.Env = []string{"HOME=" + s.home, "PATH=" + filepath.Dir(program) + ":/usr/bin:/bin", "C3PO_LISTEN=127.0.0.1:0", TopVariable + "=" + os.Getenv(TopVariable), "GORACE=atexit_sleep_ms=0"}
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	err = cmd.Run()

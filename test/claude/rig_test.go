@@ -86,6 +86,7 @@ func (w *testCoordinator) host(name string) *host {
 		w.t.Fatal(err)
 	}
 	w.t.Cleanup(func() {
+		faultrig.CheckLogs(w.t, dir)
 		// A session that was ended writes to its home for a moment longer.
 		eventually(w.t, 10*time.Second, "the home is removed", func() bool { return os.RemoveAll(dir) == nil })
 	})

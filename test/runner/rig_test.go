@@ -216,6 +216,7 @@ func (h *host) start(args ...string) *started {
 	h.t.Cleanup(func() {
 		s.signal(syscall.SIGKILL)
 		<-s.done
+		faultrig.CheckLog(h.t, "c3po "+strings.Join(args, " "), s.out.String())
 		if h.t.Failed() {
 			h.t.Logf("c3po %v said:\n%s", args, s.out)
 		}

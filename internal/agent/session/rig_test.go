@@ -3,6 +3,7 @@ package session_test
 import (
 	"context"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"sync/atomic"
@@ -90,6 +91,8 @@ func (r *testSession) connect(run string) {
 	if r.change != nil {
 		r.change(&cfg)
 	}
+	var log faultrig.Buffer
+	cfg.Log = slog.New(slog.NewTextHandler(&log, nil))
 	s := session.New(cfg)
 	inRead, inWrite := io.Pipe()
 	outRead, outWrite := io.Pipe()
@@ -116,6 +119,7 @@ func (r *testSession) connect(run string) {
 		case <-time.After(deadline):
 			r.t.Error("the client hung up, and the session process does not end")
 		}
+		faultrig.CheckLog(r.t, "the session's", log.String())
 	}
 	r.t.Cleanup(r.hangUp)
 }

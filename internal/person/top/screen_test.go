@@ -23,6 +23,7 @@ import (
 	"github.com/c3po-dev/c3po/c3po"
 	"github.com/c3po-dev/c3po/internal/cli"
 	"github.com/c3po-dev/c3po/internal/client"
+	"github.com/c3po-dev/c3po/internal/testkit/faultrig"
 )
 
 var update = flag.Bool("update", false, "write the golden screens")
@@ -74,12 +75,7 @@ func newStage(t *testing.T) *stage {
 			t.Skipf("no %s is installed", program)
 		}
 	}
-	home, err := os.MkdirTemp("", "c3t") // short, because of the sockets in it
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := &stage{t: t, home: home}
-	t.Cleanup(func() { _ = os.RemoveAll(home) })
+	s := &stage{t: t, home: faultrig.Home(t)}
 	s.at("09:00:00")
 	s.c3po("up")
 	t.Cleanup(func() { s.c3po("down") })

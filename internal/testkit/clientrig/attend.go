@@ -6,6 +6,8 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"github.com/c3po-dev/c3po/internal/testkit/faultrig"
 )
 
 // A KeptSession is one that c3po attend list shows.
@@ -36,6 +38,7 @@ func RunAttend(t *testing.T, cmd *exec.Cmd) {
 	t.Cleanup(func() {
 		_ = cmd.Process.Signal(os.Interrupt)
 		err := cmd.Wait()
+		faultrig.CheckLog(t, "c3po attend", log.String())
 		if t.Failed() {
 			t.Logf("c3po attend: %v\n%s", err, log.String())
 		}

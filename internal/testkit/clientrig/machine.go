@@ -40,6 +40,7 @@ func NewMachine(t *testing.T, name, url string) *Machine {
 	t.Cleanup(func() {
 		// A client that was ended, and its session process, write to its home for a moment longer.
 		faultrig.Within(10*time.Second, func() bool { return !inUse(dir) })
+		faultrig.CheckLogs(t, dir)
 		Eventually(t, 10*time.Second, dir+" is removed", func() bool { return os.RemoveAll(dir) == nil })
 	})
 	m := &Machine{T: t, Name: name, Dir: dir, URL: url, Address: "127.0.0.1"}

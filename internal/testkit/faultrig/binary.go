@@ -70,7 +70,7 @@ func once(t testing.TB, name string, build func(path string) error) string {
 
 // Home is a home folder for the programs of one test. Its name is short: in one with
 // a long name there is no room for sockets, and c3po has a folder for them among
-// the temporary files, which it leaves there.
+// the temporary files, which it leaves there. A log in it that shows a fault of c3po fails the test.
 func Home(t testing.TB) string {
 	t.Helper()
 	home, err := os.MkdirTemp("", "home")
@@ -78,6 +78,7 @@ func Home(t testing.TB) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
+		CheckLogs(t, home)
 		// A shell that was told to end may still write its history.
 		err := os.RemoveAll(home)
 		for end := time.Now().Add(10 * time.Second); err != nil && time.Now().Before(end); err = os.RemoveAll(home) {
