@@ -26,7 +26,7 @@ func (u user) run(stdin, line string) (string, bool) {
 	u.t.Helper()
 	cmd := exec.CommandContext(u.t.Context(), "sh", "-c", line)
 	cmd.Dir, cmd.Stdin = u.home, strings.NewReader(stdin)
-	cmd.Env = []string{"HOME=" + u.home, "PATH=" + u.bin + ":" + os.Getenv("PATH"), "TMPDIR=" + u.home, "C3PO_LISTEN=127.0.0.1:0", "GORACE=atexit_sleep_ms=0"}
+	cmd.Env = []string{"HOME=" + u.home, "PATH=" + u.bin + ":" + os.Getenv("PATH"), "TMPDIR=" + u.home, "C3PO_LISTEN=127.0.0.1:0", topVariable + "=" + os.Getenv(topVariable), "GORACE=atexit_sleep_ms=0"}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: u.id, Gid: u.id, NoSetGroups: false}}
 	out, err := cmd.CombinedOutput()
 	return string(out), err == nil
@@ -106,7 +106,7 @@ func TestWithTwoUsersNoAgentReachesThePersonsSide(t *testing.T) {
 	keeper.must("", "c3po up --tls on --name localhost")
 	t.Cleanup(func() {
 		cmd := exec.Command(filepath.Join(keeper.bin, "c3po"), "down")
-		cmd.Env = []string{"HOME=" + keeper.home, "PATH=" + os.Getenv("PATH"), "GORACE=atexit_sleep_ms=0"}
+		cmd.Env = []string{"HOME=" + keeper.home, "PATH=" + os.Getenv("PATH"), topVariable + "=" + os.Getenv(topVariable), "GORACE=atexit_sleep_ms=0"}
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: keeper.id, Gid: keeper.id}}
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Errorf("c3po down: %v %s", err, out)

@@ -218,7 +218,7 @@ func upCutShort(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: up-cut-short")
 	}
 	up := exec.Command(filepath.Join(ts.Getenv("BIN"), "c3po"), "up")
-	for _, name := range []string{"HOME", "PATH", "TMPDIR", "C3PO_LISTEN", "GORACE"} {
+	for _, name := range []string{"HOME", "PATH", "TMPDIR", "C3PO_LISTEN", "GORACE", topVariable} {
 		up.Env = append(up.Env, name+"="+ts.Getenv(name))
 	}
 	ts.Check(up.Start())
@@ -241,12 +241,12 @@ func upCutShort(ts *testscript.TestScript, neg bool, args []string) {
 func eventually(ts *testscript.TestScript, what string, done func() bool) {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	limit := time.After(30 * time.Second)
+	limit := time.After(2 * time.Minute)
 	for !done() {
 		select {
 		case <-tick.C:
 		case <-limit:
-			ts.Fatalf("it did not happen within 30 s: %s", what)
+			ts.Fatalf("it did not happen within two minutes: %s", what)
 		}
 	}
 }

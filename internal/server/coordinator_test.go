@@ -20,7 +20,7 @@ import (
 func TestMain(m *testing.M) { redistest.Main(m) }
 
 // longEnough is how long anything here may take before it counts as stuck.
-const longEnough = 20 * time.Second
+const longEnough = time.Minute
 
 // A coordinator is a running server.
 type coordinator struct {
@@ -68,6 +68,7 @@ func startLogging(t *testing.T, cfg server.Config, book *faultrig.Buffer, log *s
 	t.Cleanup(func() {
 		stop()
 		c.wantEnd(t)
+		faultrig.CheckLog(t, "the coordinator's", book.String())
 	})
 	return c
 }

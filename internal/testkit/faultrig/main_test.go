@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 // eventually polls until what holds, or fails after a while.
 func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	eventuallyWithin(t, 30*time.Second, what, holds)
+	eventuallyWithin(t, time.Minute, what, holds)
 }
 
 func eventuallyWithin(t *testing.T, most time.Duration, what string, holds func() bool) {

@@ -45,7 +45,7 @@ func (c *conversation) say(command string, patience time.Duration) (string, erro
 
 const (
 	aMoment = 50 * time.Millisecond
-	aWhile  = 10 * time.Second
+	aWhile  = 40 * time.Second // less than a wait takes, which ends with a look
 )
 
 func TestTheProxyLosesTheAnswerButNotTheDeed(t *testing.T) {

@@ -58,7 +58,7 @@ func TestASessionProcessWhoseClientWasKilledReportsItsDeath(t *testing.T) {
 		if run, ok := c3po.ParseProcessRun(death.Run); !ok || run.PID != bob.pid() {
 			t.Errorf("the death of %q was reported, want that of process %d", death.Run, bob.pid())
 		}
-	case <-time.After(25 * time.Second):
+	case <-time.After(aWhile):
 		t.Fatal("nothing was reported")
 	}
 	faultrig.Hold(t, "from the kill to the report", time.Since(killed), 5*time.Second)
@@ -125,7 +125,7 @@ func TestTheNextSessionProcessOnAHostReportsADeathThatNobodyCouldBeToldOf(t *tes
 		if run, ok := c3po.ParseProcessRun(death.Run); !ok || run.PID != bob.pid() || death.AgentID != "bob" {
 			t.Errorf("%+v was reported, want that of process %d", death, bob.pid())
 		}
-	case <-time.After(25 * time.Second):
+	case <-time.After(aWhile):
 		t.Fatal("the next session process has reported nothing")
 	}
 	eventually(t, "its note is gone", func() bool {

@@ -46,25 +46,24 @@ func TestBodiesThatStallBeforeTheirEndNeitherFillTheMemoryNorSlowTheOthers(t *te
 	c := faultrig.Start(t, redistest.Start(t), "--auth", "none")
 	var took []time.Duration
 	for _, path := range paths {
-		ctx, lift := context.WithTimeout(t.Context(), 3*time.Second)
+		ctx, lift := context.WithCancel(t.Context())
 		s := &siege{addr: strings.TrimPrefix(c.URL(), "http://")}
 		var stalled atomic.Int64
 		s.lay(ctx, 300, stalledBody(path, &stalled))
-		for ctx.Err() == nil {
+		for laid := time.Now(); time.Since(laid) < 3*time.Second; {
 			began := time.Now()
-			if !answers(ctx, c.URL()+"/livez") && ctx.Err() == nil {
-				t.Fatalf("with bodies that stall at %s it does not answer", path)
+			if !faultrig.Within(aWhile, func() bool { return answers(ctx, c.URL()+"/livez") }) {
+				t.Errorf("with bodies that stall at %s it does not answer", path)
+				break
 			}
-			if ctx.Err() == nil {
-				took = append(took, time.Since(began))
-			}
+			took = append(took, time.Since(began))
 		}
 		lift()
 		s.work.Wait()
 		t.Logf("%s: %d bodies stalled, %d connections cut", path, stalled.Load(), s.cut.Load())
 	}
 	if len(took) == 0 {
-		t.Fatal("/livez was not answered once")
+		return
 	}
 	slices.Sort(took)
 	resident := peakResidentMB(t, c.PID())

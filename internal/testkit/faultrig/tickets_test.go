@@ -102,7 +102,7 @@ func TestEveryAnswerReachesItsAskerOnceWhoeverElseReadsTheInbox(t *testing.T) {
 			svc := session(i, n%readers)
 			asking.Go(func() {
 				question := fmt.Sprintf("question %d of %s", n, name(i))
-				receipt, err := svc.SendMessage(ctx, c3po.SendInput{Target: string(name(i + n + 1)), Message: question, WaitSeconds: 120})
+				receipt, err := svc.SendMessage(ctx, c3po.SendInput{Target: string(name(i + n + 1)), Message: question, WaitSeconds: 600})
 				switch {
 				case err != nil:
 					t.Errorf("%s: %v", question, err)
