@@ -33,7 +33,7 @@ func TestAnAgentWhoseDeclaredProcessIsGoneIsNotAlive(t *testing.T) {
 	}
 	eventually := func(id, word string) {
 		t.Helper()
-		for deadline := time.Now().Add(20 * time.Second); !is(id, word); {
+		for deadline := time.Now().Add(longEnough); !is(id, word); {
 			if time.Now().After(deadline) {
 				t.Fatalf("%s is not said to have %s", id, word)
 			}
@@ -78,7 +78,7 @@ func TestADeclaredProcessThatEndsAfterARestartOfTheCoordinatorIsSeenToEnd(t *tes
 	eventually := func(word string) {
 		t.Helper()
 		said := ""
-		for deadline := time.Now().Add(20 * time.Second); !strings.Contains(said, word); {
+		for deadline := time.Now().Add(longEnough); !strings.Contains(said, word); {
 			if time.Now().After(deadline) {
 				t.Fatalf("not said to have %s: %s", word, said)
 			}

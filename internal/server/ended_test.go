@@ -49,7 +49,7 @@ func TestARunThatEndedWhileNoCoordinatorLookedIsOver(t *testing.T) {
 		t.Helper()
 		return curl(t, second.url+"/api/op/get_agent_status", "-H", "Content-Type: application/json", "-d", fmt.Sprintf(`{"agent_id":%q}`, id))
 	}
-	for deadline := time.Now().Add(20 * time.Second); !strings.Contains(status("killed"), `"status":"offline"`); {
+	for deadline := time.Now().Add(longEnough); !strings.Contains(status("killed"), `"status":"offline"`); {
 		if time.Now().After(deadline) {
 			t.Fatalf("it is still said to be there: %s", status("killed"))
 		}

@@ -33,7 +33,7 @@ func waitAs(t *testing.T, id string, arguments ...string) *exec.Cmd {
 func (c *coordinator) reached(t *testing.T, what string, want c3po.Reachability) {
 	t.Helper()
 	last, word := "", `"reachability":"`+string(want)+`"`
-	for end := time.Now().Add(30 * time.Second); !strings.Contains(last, word); {
+	for end := time.Now().Add(longEnough); !strings.Contains(last, word); {
 		if time.Now().After(end) {
 			t.Fatalf("%s: senders are told %s, want %s", what, last, word)
 		}

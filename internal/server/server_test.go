@@ -66,10 +66,8 @@ func TestAWaitIsWokenByASendOnAnotherCoordinator(t *testing.T) {
 	}
 	slices.Sort(took)
 	median := took[rounds/2]
-	t.Logf("from send to wake, over two coordinators: median %v, least %v, most %v", median, took[0], took[rounds-1])
-	if median > bar {
-		t.Errorf("the median of %d wakes is %v, want at most %v", rounds, median, bar)
-	}
+	t.Logf("from send to wake, over two coordinators: least %v, most %v", took[0], took[rounds-1])
+	faultrig.Hold(t, "the median from send to wake", median, bar)
 }
 
 func TestStoppingAnswersEveryWaitAndEndsSoon(t *testing.T) {
@@ -99,9 +97,7 @@ func TestStoppingAnswersEveryWaitAndEndsSoon(t *testing.T) {
 		}
 	}
 	c.wantEnd(t)
-	if took := time.Since(began); took > 5*time.Second {
-		t.Errorf("stopping took %v", took)
-	}
+	faultrig.Hold(t, "stopping", time.Since(began), time.Second)
 	if _, err := c.op(t.Context(), "ann", "ping", c3po.None{}, nil); err == nil {
 		t.Error("a stopped coordinator still answers")
 	}

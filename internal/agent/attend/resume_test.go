@@ -34,7 +34,7 @@ func TestWhatIsLeftOfAKilledClientEndsWithIt(t *testing.T) {
 	if err == nil {
 		t.Error("a client that was killed has ended well")
 	}
-	if took := time.Since(began); took > 30*time.Second {
+	if took := time.Since(began); took > 5*time.Minute {
 		t.Errorf("its end was seen after %v", took)
 	}
 	written, err := os.ReadFile(left)
@@ -45,7 +45,7 @@ func TestWhatIsLeftOfAKilledClientEndsWithIt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !faultrig.Within(10*time.Second, func() bool { return !runs(pid) }) {
+	if !faultrig.Within(time.Minute, func() bool { return !runs(pid) }) {
 		t.Error("what it had started goes on")
 	}
 }

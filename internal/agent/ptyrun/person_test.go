@@ -212,7 +212,7 @@ func (p *person) see(text string) {
 
 func (p *person) eventually(what string, holds func() bool) {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p.t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(p.t.Context(), time.Minute)
 	defer cancel()
 	for !holds() {
 		if !pause(ctx, 20*time.Millisecond) {
@@ -245,7 +245,7 @@ func pause(ctx context.Context, d time.Duration) bool {
 // leave waits for the end and returns the exit code.
 func (p *person) leave() int {
 	p.t.Helper()
-	stop := time.AfterFunc(30*time.Second, func() { _ = p.cmd.Process.Kill() })
+	stop := time.AfterFunc(time.Minute, func() { _ = p.cmd.Process.Kill() })
 	defer stop.Stop()
 	err := p.cmd.Wait()
 	var exit *exec.ExitError

@@ -177,7 +177,7 @@ func TestInTmuxAShellIsToldOfMailAndHasItsSize(t *testing.T) {
 	sees := func(text string) {
 		t.Helper()
 		for began := time.Now(); !strings.Contains(tmux("capture-pane", "-p"), text); pause(t.Context(), 50*time.Millisecond) {
-			if time.Since(began) > 20*time.Second {
+			if time.Since(began) > time.Minute {
 				t.Fatalf("%q is not on the screen:\n%s", text, tmux("capture-pane", "-p"))
 			}
 		}
@@ -313,13 +313,9 @@ func TestWhoAskedAProgramThatIsKilledLearnsThatItDied(t *testing.T) {
 			began := time.Now()
 			p.press(in.end)
 			got := <-ended
-			took := time.Since(began)
-			t.Logf("the asker learns after %v", took)
+			faultrig.Hold(t, "until the asker learns", time.Since(began), bar)
 			if got.Outcome == nil || got.Outcome.Status != in.want {
 				t.Errorf("the wait ended with %+v, want %s", got, in.want)
-			}
-			if took > bar {
-				t.Errorf("the asker learns after %v, want at most %v", took, bar)
 			}
 			p.leave()
 		})
@@ -388,7 +384,6 @@ func TestWithoutACoordinatorTheProgramRunsAsIfWeWereNotThere(t *testing.T) {
 	cmd.Stdin = strings.NewReader("one\ntwo")
 	var complaint strings.Builder
 	cmd.Stderr = &complaint
-	began := time.Now()
 	out, err := cmd.Output()
 	if err != nil {
 		t.Fatal(err)
@@ -398,8 +393,5 @@ func TestWithoutACoordinatorTheProgramRunsAsIfWeWereNotThere(t *testing.T) {
 	}
 	if lines := strings.Count(complaint.String(), "c3po: "); lines != 1 || !strings.Contains(complaint.String(), "not reachable") {
 		t.Errorf("it complains %d times:\n%s", lines, complaint.String())
-	}
-	if took := time.Since(began); took > 5*time.Second {
-		t.Errorf("it took %v", took)
 	}
 }
