@@ -26,6 +26,7 @@ COPY      := test/recipe$$
 # With the race detector these take more than ten minutes: make -C test race-night.
 NORACE    := (internal/cli|internal/testkit/faultrig|test/[a-z0-9]+)$$
 
+SHELL         := /bin/bash
 .DEFAULT_GOAL := help
 .PHONY: help build run quick check fmt lint test race docs prose contract web web-modules web-check web-once share site image npm-package server-json bench torture
 
@@ -54,17 +55,19 @@ lint: ## go vet, and staticcheck as pinned in tools/go.mod
 	$(GO) tool -modfile=tools/go.mod staticcheck ./...
 
 # Tests wait more than they work, so many run at once.
-test: ## all tests in Go, but those with programs of others
-	export C3PO_BUILT=$${C3PO_BUILT:-$$(.ci/built)} && \
-	$(TEST) -p 3 -parallel 8 $(TESTFLAGS) $$($(GO) list ./... | grep -Ev '/($(FOREIGN)|$(ALONE)|$(COPY))') && \
-	$(TEST) -p 1 $(TESTFLAGS) $$($(GO) list ./... | grep -E '/($(ALONE))')
+test: ## all tests in Go, or those of PACKAGES, but none with programs of others
+	@export C3PO_BUILT=$${C3PO_BUILT:-$$(.ci/built)} && \
+	all="$$($(GO) list $(or $(PACKAGES),./...) | grep -Ev '/($(FOREIGN)|$(COPY))')" && \
+	alone="$$(grep -E '/($(ALONE))' <<<"$$all" || true)" && \
+	$(TEST) -p 3 -parallel 8 $(TESTFLAGS) $$(grep -Ev '/($(ALONE))' <<<"$$all") && \
+	{ [ -z "$$alone" ] || $(TEST) -p 1 $(TESTFLAGS) $$alone; }
 
 # Always in the short form: with the race detector the long one takes an hour, and what
 # needs its size has a row of the matrix without.
 race: export C3PO_TORTURE :=
 race: export CGO_ENABLED := 1
 race: ## the tests with the race detector, or those of PACKAGES
-	export C3PO_BUILT=$${C3PO_BUILT:-$$(CGO_ENABLED=0 .ci/built)} && \
+	@export C3PO_BUILT=$${C3PO_BUILT:-$$(.ci/built)} && \
 	$(TEST) -race -parallel 8 $(TESTFLAGS) $(or $(PACKAGES),$$($(GO) list ./... | grep -Ev '/($(NORACE)|$(ALONE))'))
 
 docs: ## the references of commands, tools and REST, which git does not keep

@@ -57,8 +57,8 @@ export C3PO_CLAUDE_BINARY
 
 go test -c -o "$folder/runner.test" ./test/runner
 go test -c -o "$folder/container.test" ./internal/runner/container
-CGO_ENABLED=0 go build -o "$folder/c3po" ./cmd/c3po
-export C3PO_RUNNER_BINARY=$folder/c3po
+export C3PO_BUILT=${C3PO_BUILT:-$(.ci/built)}
+export C3PO_RUNNER_BINARY=${C3PO_BUILT%:*}
 
 cd test/runner
 C3PO_RUNTIME=podman "$folder/container.test" -test.timeout=5m -test.run '^TestARealRuntime'

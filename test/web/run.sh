@@ -10,11 +10,9 @@ if [ "$(printf '%s\n' v20.19.0 "$have" | sort -V | head -n 1)" != v20.19.0 ]; th
 	exit 1
 fi
 make -s "${WEB:-web}" # WEB=web-once takes what was just built
-bin=$(mktemp -d)
-trap 'rm -rf "$bin"' EXIT
-CGO_ENABLED=0 go build -o "$bin/c3po" ./cmd/c3po
+built=${C3PO_BUILT:-$(.ci/built)}
 cd web
 tests=(e2e/*.test.mjs)
 [ $# -eq 0 ] || tests=("${@/%/.test.mjs}")
 [ $# -eq 0 ] || tests=("${tests[@]/#/e2e/}")
-C3PO_BIN=$bin/c3po ../.ci/patiently node --test --test-concurrency=1 "${tests[@]}"
+C3PO_BIN=${built%:*} ../.ci/patiently node --test --test-concurrency=1 "${tests[@]}"
