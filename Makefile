@@ -115,8 +115,10 @@ server-json: REGISTRY ?= bin
 server-json: ## bin/server.json, what the MCP registry is given for the release VERSION
 	@mkdir -p '$(REGISTRY)' && sed 's/0\.0\.0/$(VERSION:v%=%)/' deploy/server.json >'$(REGISTRY)/server.json'
 
-bench: ## the bars of docs/operations/performance.md, exactly; for a machine that does nothing else
-	C3PO_EXACT=1 $(GO) test -v -count=1 -timeout 30m -run 'FarFromBareRedis|SendingCosts|WaitsForTheDisk|FromTheShell|ConstantAnswers|AtTheirRate|HugeBacklog' ./internal/ops/bench
+bench: ## every time that has a bar, held to it; for a machine that does nothing else, half an hour
+	files=$$(git grep -lE 'faultrig\.(Hold|Reach)\(' -- 'internal/*_test.go' 'test/scale/*_test.go') && \
+	C3PO_EXACT=1 $(GO) test -v -count=1 -p 1 -parallel 1 -timeout 60m -run "^($$(sed -nE 's/^func (Test[A-Z][A-Za-z0-9]*)\(t .*/\1/p' $$files | paste -sd '|' -))\$$" \
+		$$(printf './%s\n' $$files | xargs -n 1 dirname | sort -u)
 
 torture: ## everything of testdata/matrix.txt at full size, or ROWS=B,C of it, ending in one table
 	C3PO_SEED=$(SEED) C3PO_TORTURE=1 CHECKS=2000 FUZZTIME=10s $(GO) run ./internal/testkit/faultrig/table -rows '$(ROWS)'

@@ -1,10 +1,8 @@
 package bench
 
 import (
-	"context"
 	"fmt"
 	"runtime"
-	"strings"
 	"testing"
 	"time"
 
@@ -16,17 +14,8 @@ import (
 
 // None of these tests runs beside another: they measure.
 
-func TestAnExchangeIsNotFarFromBareRedis(t *testing.T) {
-	var reports []Report
-	for range size(3, 1) {
-		report := measured(t, Exchange, "--seconds", fmt.Sprint(size(1, 20)), "--concurrency", fmt.Sprint(size(16, 64)))
-		whole(t, report)
-		reports = append(reports, report)
-	}
-	faultrig.Reach(t, "REST exchanges a second, of what bare Redis does", ratioOfRates(reports, REST, Redis), 0.5)
-}
-
 func TestACoordinatorIsNotFarFromBareRedis(t *testing.T) {
+	faultrig.NeedQuiet(t)
 	var reports []Report
 	for range 3 {
 		reports = append(reports, measured(t, Send, "--seconds", fmt.Sprint(size(1, 9)), "--concurrency", "256"))
@@ -61,31 +50,14 @@ func ratioOfCosts(reports []Report, one, other string) float64 {
 	return median(ratios)
 }
 
-// A sending is what TestSending… compare: a send into one of some inboxes of one
-// space, over REST.
+// A sending is a coordinator, its Redis, and what prepares the mail in it.
 type sending struct {
 	redis       *redistest.Server
 	coordinator *faultrig.Coordinator
 	setup       *setup
 }
 
-// newSending starts a Redis that does not wait for its disk: what counts here is
-// processor time.
-func newSending(t *testing.T) *sending {
-	t.Helper()
-	if runtime.GOOS != "linux" {
-		t.Skip("only Linux tells the processor time of another process")
-	}
-	redis := redistest.New(t, "--appendfsync", "no")
-	store, err := redisstore.Open(t.Context(), redisstore.Config{URL: redis.URL(), Limits: c3po.DefaultLimits().Unbudgeted()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(store.Close)
-	return &sending{redis: redis, coordinator: faultrig.Start(t, redis.URL()), setup: &setup{store: store}}
-}
-
-// newUnlimited is newSending with room for large inboxes.
+// newUnlimited has room for large inboxes, and a Redis that does not wait for its disk.
 func newUnlimited(t *testing.T) *sending {
 	t.Helper()
 	redis := redistest.New(t, "--appendfsync", "no", "--auto-aof-rewrite-percentage", "0")
@@ -131,85 +103,6 @@ func (s *sending) fill(t *testing.T, space c3po.Space, inboxes []c3po.AgentID, e
 	}
 }
 
-// cost sends n messages from several senders and gives the processor time of
-// one, of coordinator and Redis together, in microseconds.
-func (s *sending) cost(t *testing.T, space c3po.Space, inboxes []c3po.AgentID, n int) float64 {
-	t.Helper()
-	const workers = 16
-	ctx, cut := context.WithCancel(t.Context())
-	defer cut()
-	door := &web{address: strings.TrimPrefix(s.coordinator.URL(), "http://"), space: space}
-	askers, err := stage{open: door.open}.seats(ctx, names("asker", workers))
-	if err != nil {
-		t.Fatal(err)
-	}
-	text := strings.Repeat("x", 1024)
-	processes := map[string]int{ProcessCoordinator: s.coordinator.PID(), ProcessRedis: s.redis.PID()}
-	before := usage(processes)
-	err = inParallel(workers, workers, func(i int) error {
-		for k := i; k < n; k += workers {
-			if _, err := askers[i].send(ctx, inboxes[k%len(inboxes)], text); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var used time.Duration
-	for process, now := range usage(processes) {
-		used += now - before[process]
-	}
-	return float64(used.Microseconds()) / float64(n)
-}
-
-// compare measures two kinds of sends in turns and gives the median of their
-// ratios, the second to the first.
-func (s *sending) compare(t *testing.T, turns int, one, other func() float64) float64 {
-	t.Helper()
-	one() // warms up
-	other()
-	var ratios, ones, others []float64
-	for range turns {
-		a, b := one(), other()
-		ones, others, ratios = append(ones, a), append(others, b), append(ratios, b/a)
-	}
-	t.Logf("processor time of a send: %.0f µs and %.0f µs", median(ones), median(others))
-	return median(ratios)
-}
-
-func TestSendingCostsNoMoreAmongManyAgents(t *testing.T) {
-	s := newSending(t)
-	few, many := 100, size(3_000, 100_000)
-	inboxes := names("helper", 50)
-	for space, agents := range map[c3po.Space]int{"few": few, "many": many} {
-		s.register(t, space, inboxes)
-		s.register(t, space, names("bystander", agents-len(inboxes)))
-	}
-	n := size(300, 4_000)
-	ratio := s.compare(t, size(3, 9),
-		func() float64 { return s.cost(t, "few", inboxes, n) },
-		func() float64 { return s.cost(t, "many", inboxes, n) })
-	faultrig.Hold(t, fmt.Sprintf("a send among %d agents, of one among %d", many, few), ratio, 1.3)
-}
-
-func TestSendingCostsNoMoreIntoACrowdedInbox(t *testing.T) {
-	s := newSending(t)
-	// There is room for 1,000 more in an inbox of 9,000, so there are several.
-	pending := size(1_000, 9_000)
-	inboxes := names("helper", size(4, 20))
-	for _, space := range []c3po.Space{"empty", "crowded"} {
-		s.register(t, space, inboxes)
-	}
-	s.fill(t, "crowded", inboxes, pending)
-	n := size(300, 2_000)
-	ratio := s.compare(t, size(3, 7),
-		func() float64 { return s.cost(t, "empty", inboxes, n) },
-		func() float64 { return s.cost(t, "crowded", inboxes, n) })
-	faultrig.Hold(t, fmt.Sprintf("a send into an inbox of %d, of one into an empty inbox", pending), ratio, 1.3)
-}
-
 // slowDisk is loaded in front of Redis: every sync takes 15 ms.
 const slowDisk = `
 #include <time.h>
@@ -223,6 +116,7 @@ int fdatasync(int fd) { (void)fd; return slow(); }
 `
 
 func TestAnExchangeWaitsForTheDiskThreeTimes(t *testing.T) {
+	faultrig.NeedQuiet(t)
 	const sync, writes, bar = 15 * time.Millisecond, 3, 4 // question, answer and ack are written
 	redis := redistest.NewIn(t, []string{"LD_PRELOAD=" + faultrig.Shim(t, "slowdisk", slowDisk)}, "--appendfsync", "always")
 	report, err := Run(t.Context(), Config{

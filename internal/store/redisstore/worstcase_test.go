@@ -48,9 +48,7 @@ const (
 // Redis is busy with it, and work of others only adds. REPORT names a folder for the
 // table of docs/operations/scale.md.
 func TestNoStepHoldsRedisUpAtTheLimits(t *testing.T) {
-	if !faultrig.Exact() && !faultrig.Torture() {
-		t.Skip("measures times, which a busy machine changes: C3PO_EXACT=1 runs it")
-	}
+	faultrig.NeedQuiet(t)
 	c := &crowd{t: t, space: "crowd", agents: 1_500, ended: 3_000, posts: 2_000}
 	runs := 3
 	if faultrig.Torture() {
