@@ -55,7 +55,7 @@ func try(root, folder, tester, work, since string, seed uint64, n int) string {
 	if len(mutants) > 0 {
 		tests.measure(mutants)
 	}
-	var reached, survived []mutant
+	var reached []mutant
 	for _, m := range mutants {
 		if len(tests.reach[fmt.Sprint(m.id)]) > 0 {
 			reached = append(reached, m)
@@ -67,21 +67,19 @@ func try(root, folder, tester, work, since string, seed uint64, n int) string {
 	random.Shuffle(len(reached), func(i, j int) { reached[i], reached[j] = reached[j], reached[i] })
 	woken := reached[:min(n, len(reached))]
 	var mu sync.Mutex
+	survived := 0
 	sideBySide(woken, func(m mutant) {
 		if !tests.kills(fmt.Sprint(m.id)) {
 			mu.Lock()
 			defer mu.Unlock()
-			survived = append(survived, m)
+			survived++
+			fmt.Println("  survived", m.at, m.what)
 		}
 	})
-	slices.SortFunc(survived, func(a, b mutant) int { return a.id - b.id })
-	for _, m := range survived {
-		fmt.Println("  survived", m.at, m.what)
-	}
 	if len(tests.unsteady) > 0 {
 		fmt.Println("  left out, red without mutants:", strings.Join(tests.unsteady, " "))
 	}
-	killed, share, count := len(woken)-len(survived), "?", "-"
+	killed, share, count := len(woken)-survived, "?", "-"
 	if !tests.blind {
 		share, count = fmt.Sprint(100*len(reached)/max(1, len(mutants))), fmt.Sprint(len(reached))
 	}
