@@ -28,6 +28,18 @@ func TestOfCallsUnderOneNameNothingIsProvedBeforeTheClientHasThemAll(t *testing.
 	if len(c.proved) != 2 {
 		t.Errorf("%v is proved, want both", c.proved)
 	}
+	c.took("tool:get_messages") // a hook may be repeated
+	if len(c.proved) != 2 {
+		t.Errorf("%v is proved, and the client took nothing more", c.proved)
+	}
+	call("cut off")
+	call("answered")
+	c.useOf("tool:get_messages").ended++
+	c.took("tool:get_messages")
+	c.took("tool:get_messages")
+	if len(c.proved) != 2 {
+		t.Errorf("%v is proved, and of the last two calls one had no result", c.proved)
+	}
 	call("three")
 	c.forget("tool:get_messages") // it failed
 	c.took("tool:get_messages")
