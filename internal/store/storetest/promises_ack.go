@@ -64,7 +64,9 @@ func ackPromises() []promise {
 				})
 				same(w, "afterwards", w.entry(id), before)
 			}
-			_, _, hex := mail.Split()
+			_, _, hex := w.question(carol, "may I?").Split()
+			same(w, "notice", w.claimNotice(store.Notice{ID: c3po.NewMessageID(bob, c3po.Human, hex), Channel: "ntfy"}), false)
+			_, _, hex = mail.Split()
 			forged := []c3po.MessageID{c3po.NewMessageID(carol, alice, hex)}
 			w.unchanged(func() {
 				same(w, "ack", w.ack(alice, forged...), []store.AckOutcome{store.AckUnknown})

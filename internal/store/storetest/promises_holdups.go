@@ -102,6 +102,16 @@ func holdUpPromises() []promise {
 			w.unchanged(func() { same(w, "not hers", w.heldUp(alice, id, store.Stalled), store.HeldUp{}) })
 			same(w, "bob acks", w.ackClaimed(bob, id), []store.AckOutcome{store.AckDone})
 		}},
+		{"a role's message that stalled is no longer stalled once another claims it", nil, func(w *testStore) {
+			w.enter(carol)
+			w.join(alice, bob)
+			id := w.task(carol, "first")
+			same(w, "alice", w.claim(alice), "first")
+			same(w, "stalled", w.heldUp(alice, id, store.Stalled).Changed, true)
+			same(w, "since", w.entry(id).Facts.Stalled, w.now())
+			same(w, "bob", w.claim(bob), "first")
+			same(w, "since then", w.entry(id).Facts.Stalled, time.Time{})
+		}},
 		{"a member may answer a role's message that was released without claiming it, and nobody after", nil, func(w *testStore) {
 			w.enter(carol)
 			w.join(alice, bob)

@@ -52,6 +52,16 @@ func retirementPromises() []promise {
 			w.must(err)
 			same(w, "listed again", silent, nil)
 		}},
+		{"an agent that is retired takes along what it had read and written in rooms", nil, func(w *testStore) {
+			w.enter(alice, bob)
+			first := w.post(saying(bob, c3po.Everybody, "one"))
+			w.say(alice, c3po.Everybody, "two")
+			w.notes(store.Notes{ServedPosts: []store.PostServedNote{{ID: first.Message.ID, Seq: first.Message.Seq, Agent: alice, Reader: "s1", At: w.now()}}})
+			w.tick(time.Minute)
+			w.goOffline()
+			w.live(time.Hour)
+			same(w, "outcome", w.retire(alice, 0, false), store.RetireDone)
+		}},
 		{"an agent is retired after its silence in lived time, and not by a clock jump", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			w.tick(time.Minute)

@@ -46,6 +46,19 @@ func presencePromises() []promise {
 				w.must(w.store.RenewLease(w.ctx, w.space, "n1"))
 			}
 		}},
+		{"an agent that waits elsewhere by now is attached there alone", nil, func(w *testStore) {
+			w.enter(alice)
+			w.attach(alice, "n1")
+			w.attach(alice, "n2")
+			count := func() int {
+				count, err := w.store.OnlineCount(w.ctx, w.space)
+				w.must(err)
+				return count
+			}
+			same(w, "online", count(), 1)
+			w.must(w.store.Detach(w.ctx, w.space, alice, "n1", true, 0))
+			same(w, "once the other has let go of it", []any{w.record(alice).Attached, count()}, []any{true, 1})
+		}},
 		{"an attached agent's session does what was last said of it, since it was first said", nil, func(w *testStore) {
 			w.enter(alice)
 			for _, state := range []c3po.SessionState{c3po.SessionIdle, c3po.SessionWorking, c3po.SessionDialog, c3po.SessionWorking} {

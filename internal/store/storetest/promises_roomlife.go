@@ -34,7 +34,8 @@ func roomLifePromises() []promise {
 		{"a room and its history outlast its last member", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			w.joinRoom(lobby, alice, bob)
-			w.say(alice, lobby, "hi")
+			said := w.post(saying(alice, lobby, "hi")).Message
+			w.notes(store.Notes{ServedPosts: []store.PostServedNote{{ID: said.ID, Seq: said.Seq, Agent: alice, Reader: "s1", At: w.now()}}})
 			same(w, "first", w.leave(lobby, alice), store.LeaveDone)
 			same(w, "again", w.leave(lobby, alice), store.LeaveNone)
 			same(w, "last", w.leave(lobby, bob), store.LeaveEmpty)
@@ -84,6 +85,16 @@ func roomLifePromises() []promise {
 			}
 			w.expectHears(alice, "one", "two", "three")
 			w.expectHears(carol, "one", "two", "three")
+		}},
+		{"an invitation ends with its room", nil, func(w *testStore) {
+			w.enter(alice, bob, carol)
+			w.must(w.secretRoom(alice))
+			w.invite(alice, carol)
+			w.leave(lobby, alice)
+			same(w, "ended", w.endRoom(store.EndRoomStep{Room: lobby, By: alice}), store.EndDone)
+			w.must(w.secretRoom(bob))
+			w.refused(w.secretRoom(carol), c3po.InvalidRequest)
+			w.refused(w.secretRoom(alice), c3po.InvalidRequest)
 		}},
 		{"a room that is empty and silent for long ends by itself, and no other", func(l *c3po.Limits) { l.RoomLife = 3 * time.Hour }, func(w *testStore) {
 			w.enter(alice, bob)

@@ -221,6 +221,19 @@ func roomPromises() []promise {
 			events := w.events(0)
 			same(w, "id in the event", events[len(events)-1].ID, c3po.MessageID(""))
 		}},
+		{"of mentioned members those have the post as mail for whom the space has room", func(l *c3po.Limits) {
+			step := saying(alice, lobby, "@bob @carol look")
+			step.Mentions = []c3po.AgentID{bob, carol}
+			l.SpaceBytes = 2*step.MailBytes() - 1
+		}, func(w *testStore) {
+			w.enter(alice, bob, carol)
+			w.joinRoom(lobby, alice, bob, carol)
+			step := saying(alice, lobby, "@bob @carol look")
+			step.Mentions = []c3po.AgentID{bob, carol}
+			same(w, "mailed", w.post(step).Mailed, []c3po.AgentID{bob})
+			w.expectHears(carol, "@bob @carol look")
+			same(w, "inboxes", [][]string{w.inbox(bob), w.inbox(carol)}, [][]string{{"@bob @carol look"}, nil})
+		}},
 		{"a member that is mentioned has the post as mail, and not twice", nil, func(w *testStore) {
 			w.enter(alice, bob, carol)
 			w.joinRoom(lobby, alice, bob)
