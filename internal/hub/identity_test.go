@@ -124,6 +124,20 @@ func TestNoNewAgentHasANameThatReadsLikeThePersons(t *testing.T) {
 	must(h.as("human-9").Ping(t.Context(), c3po.None{}))(t)
 }
 
+// What a coordinator remembers of a caller may be what another token was given.
+func TestARememberedNameIsForTokensThatCoverIt(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	caller := c3po.Caller{ID: "api", Run: "box:7:8", Session: "s", Role: c3po.RoleAgent, Route: "mcp"}
+	must(h.As(caller).Rename(t.Context(), c3po.RenameInput{NewID: "core"}))(t)
+	h.send("web", "core", "hi")
+	same(t, "its mail", texts(must(h.As(caller).GetMessages(t.Context(), c3po.GetMessagesInput{}))(t).Messages), []string{"hi"})
+	caller.Agents = "api"
+	if list, err := h.As(caller).GetMessages(t.Context(), c3po.GetMessagesInput{}); err == nil && len(list.Messages) > 0 {
+		t.Errorf("a token for api alone reads the mail of core: %q", texts(list.Messages))
+	}
+}
+
 func TestAKnownCallerCostsTheStoreNoWrite(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := build(t)

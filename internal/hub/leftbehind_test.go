@@ -85,6 +85,25 @@ func TestASecondSessionThatGoesOnAloneIsOfferedTheMailOfTheFirst(t *testing.T) {
 	})
 }
 
+func TestMailOfASiblingThatTheTokenDoesNotCoverIsNotOffered(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t)
+		in := c3po.RegisterInput{Cwd: "/src/api", Host: "box"}
+		second := h.asRun("api", "r2")
+		must(h.asRun("api", "r1").RegisterAgent(t.Context(), in))(t)
+		must(second.RegisterAgent(t.Context(), in))(t)
+		h.send("web", "api-2", "Which port?")
+		must(second.Unregister(t.Context(), c3po.None{}))(t)
+		first := c3po.Caller{ID: "api", Run: "r1", Session: "session of r1", Role: c3po.RoleAgent, Route: "mcp"}
+		offered := func() int { return len(must(h.As(first).WhoAmI(t.Context(), c3po.None{}))(t).LeftBehind) }
+		same(t, "offered to a token for any name", offered(), 1)
+		first.Agents = "api"
+		same(t, "offered to a token for one name", offered(), 0)
+		_, err := h.As(first).GetMessages(t.Context(), c3po.GetMessagesInput{LeftBy: "api-2"})
+		refused(t, err, c3po.Forbidden)
+	})
+}
+
 func TestMailOfAnotherFolderIsOfferedToNobody(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		for what, there := range map[string]c3po.RegisterInput{

@@ -36,6 +36,19 @@ func TestWhoIsAwayIsNamedWithOthersOfItsCapabilities(t *testing.T) {
 	}
 }
 
+func TestNobodyIsAdvisedToAskItself(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	for _, id := range []c3po.AgentID{"mesh", "ha"} {
+		must(h.as(id).RegisterAgent(t.Context(), c3po.RegisterInput{Capabilities: []string{"mqtt"}}))(t)
+	}
+	must(h.as("mesh").SetStatus(t.Context(), c3po.StatusInput{Status: c3po.Away}))(t)
+	receipt := must(h.as("ha").SendMessage(t.Context(), c3po.SendInput{Target: "mesh", Message: "hello?"}))(t)
+	if !strings.Contains(receipt.Notice, "'mesh' has said that it is away") || strings.Contains(receipt.Notice, "'ha'") {
+		t.Errorf("the notice is %q", receipt.Notice)
+	}
+}
+
 func TestTheFirstDialectSaysThatAnAwayAgentIsUnavailable(t *testing.T) {
 	t.Parallel()
 	h := build(t)

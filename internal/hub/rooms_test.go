@@ -92,6 +92,29 @@ func TestMailAndPostsAreReadInTheOrderTheyCame(t *testing.T) {
 	}
 }
 
+// A reader that gives the position of its last answer gets all that came, each once.
+func TestAReaderThatSaysWhereItIsMissesNeitherMailNorPosts(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t)
+		h.enter("ann", "bob")
+		h.joinRoom("build", "ann", "bob")
+		must(h.as("bob").RoomJoin(t.Context(), c3po.RoomJoinInput{Room: "build", Notify: c3po.NotifyAll}))(t)
+		h.say("ann", "build", "1")
+		h.send("ann", "bob", "2")
+		h.say("ann", "build", "3")
+		must(h.as("ann").SendMessage(t.Context(), c3po.SendInput{Target: "bob", Message: "urgent", Priority: c3po.Urgent}))(t)
+		h.say("ann", "build", "4")
+		h.send("ann", "bob", "5")
+		var got []string
+		after := int64(0)
+		for range 7 {
+			next := must(h.asRun("bob", "r1").WaitForMessage(t.Context(), c3po.WaitInput{Timeout: 1, After: &after}))(t)
+			got, after = append(got, next.Text()), next.Cursor
+		}
+		same(t, "read", got, []string{"urgent", "1", "2", "3", "4", "5", ""})
+	})
+}
+
 func TestABroadcastNamesWhoIsLiveAndReachesThemWhileTheyWait(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
