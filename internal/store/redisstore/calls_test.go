@@ -163,8 +163,10 @@ func (c *Calls) Damage(t *testing.T, s *Store) {
 	names := c.names
 	work := make(chan *scriptRun, len(c.taken))
 	seen := map[string]bool{}
-	for _, sort := range slices.Sorted(maps.Keys(c.taken)) {
-		work <- c.taken[sort]
+	for n, sort := range slices.Sorted(maps.Keys(c.taken)) {
+		if Whole() || n%8 == 0 {
+			work <- c.taken[sort]
+		}
 		seen[names[c.taken[sort].sha]] = true
 	}
 	close(work)
@@ -197,11 +199,15 @@ func (c *Calls) Damage(t *testing.T, s *Store) {
 		})
 	}
 	all.Wait()
-	t.Logf("%d calls, %d wrong types, %d wrong values, %d of them refused", len(c.taken), types.Load(), values.Load(), failures.Load())
-	for _, unseen := range mistyped.neverRefused() {
-		t.Errorf("no call is refused for a wrong type of %s", unseen)
+	t.Logf("of %d calls: %d wrong types, %d wrong values, %d of them refused", len(c.taken), types.Load(), values.Load(), failures.Load())
+	least := int64(100)
+	if Whole() {
+		least = 1000
+		for _, unseen := range mistyped.neverRefused() {
+			t.Errorf("no call is refused for a wrong type of %s", unseen)
+		}
 	}
-	if types.Load() < 1000 || values.Load() < 1000 || failures.Load() < 1000 {
+	if types.Load() < least || values.Load() < least || failures.Load() < least {
 		t.Error("hardly anything was damaged")
 	}
 }

@@ -21,6 +21,10 @@ func damages() []string {
 	}
 }
 
+// Whole reports whether the store is tried whole: on a cluster too, and with damage to every
+// call. The gate does so when the store has changed, and .ci/run all.
+func Whole() bool { return os.Getenv("C3PO_WHOLE") == "1" || os.Getenv("C3PO_TORTURE") != "" }
+
 // damagesEach is how many of them each value is given, others with each script, key
 // and field; C3PO_TORTURE=1 gives it all.
 func damagesEach() int {

@@ -51,7 +51,8 @@ func TestRedisKeepsThePromises(t *testing.T) {
 }
 
 // Whatever is damaged in whichever key of a step, of another type or with another
-// value: if the step fails, nothing has changed.
+// value: if the step fails, nothing has changed. Unless the store is tried whole, one call in
+// eight is damaged.
 func TestAnErrorMeansNothingChanged(t *testing.T) {
 	t.Parallel()
 	url := redistest.Start(t, "--appendonly", "no")
@@ -64,6 +65,9 @@ func TestAnErrorMeansNothingChanged(t *testing.T) {
 
 func TestAClusterKeepsThePromises(t *testing.T) {
 	t.Parallel()
+	if !redisstore.Whole() {
+		t.Skip("the store has not changed: C3PO_WHOLE=1 runs this")
+	}
 	storetest.Run(t, harness("redis://"+strings.Join(redistest.Cluster(t), ",")))
 }
 
@@ -77,7 +81,9 @@ func TestRedisNeverDivergesFromTheModel(t *testing.T) {
 func TestStepsThatLookAtFewMessagesFindTheSame(t *testing.T) {
 	t.Parallel()
 	few := harness(redistest.Start(t, "--appendfsync", "always"), (*redisstore.Store).LookAtFew)
-	storetest.Run(t, few)
+	if redisstore.Whole() {
+		storetest.Run(t, few)
+	}
 	storetest.Compare(t, few)
 }
 
