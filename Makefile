@@ -27,6 +27,7 @@ COPY      := test/recipe$$
 NORACE    := (internal/cli|internal/testkit/faultrig|test/[a-z0-9]+)$$
 
 SHELL         := /bin/bash
+.SHELLFLAGS   := -o pipefail -c
 .DEFAULT_GOAL := help
 .PHONY: help build run quick check fmt lint test race docs prose contract web web-modules web-check web-once share site image npm-package server-json bench torture
 
@@ -59,7 +60,8 @@ test: ## all tests in Go, or those of PACKAGES, but none with programs of others
 	@export C3PO_BUILT=$${C3PO_BUILT:-$$(.ci/built)} && \
 	all="$$($(GO) list $(or $(PACKAGES),./...) | grep -Ev '/($(FOREIGN)|$(COPY))')" && \
 	alone="$$(grep -E '/($(ALONE))' <<<"$$all" || true)" && \
-	$(TEST) -p 3 -parallel 8 $(TESTFLAGS) $$(grep -Ev '/($(ALONE))' <<<"$$all") && \
+	rest="$$(grep -Ev '/($(ALONE))' <<<"$$all" || true)" && \
+	{ [ -z "$$rest" ] || $(TEST) -p 3 -parallel 8 $(TESTFLAGS) $$rest; } && \
 	{ [ -z "$$alone" ] || $(TEST) -p 1 $(TESTFLAGS) $$alone; }
 
 # Always in the short form: with the race detector the long one takes an hour, and what
