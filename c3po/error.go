@@ -90,7 +90,10 @@ type Error struct {
 	Suggestion string `json:"suggestion"` // what to do next
 	// Proof is what a person has to confirm before the same request is made again with it.
 	Proof string `json:"proof,omitempty"`
-	cause error
+	// NotStored: the key of the request was looked up, and nothing is stored under it.
+	// Only such a refusal settles an earlier try of the same request that got no answer.
+	NotStored bool `json:"not_stored,omitempty"`
+	cause     error
 }
 
 // Errorf makes an Error. A %w in the format is kept as its cause, which is

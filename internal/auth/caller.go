@@ -253,10 +253,10 @@ func (k *Keeper) startedBy(r *http.Request) origins {
 		switch {
 		case len(runs) == 0 || p.start == 0 || startIn(runs[0]) != p.start:
 			return origins{nobody: c3po.Errorf(c3po.Forbidden, "the process that opened this connection has ended, so nobody can tell who calls").
-				Suggest("Nothing was done. Call again over a connection of your own.")}
+				Suggest("This call was not carried out. Call again over a connection of your own.")}
 		case !whole:
 			return origins{nobody: c3po.Errorf(c3po.Forbidden, "nobody can tell what has started this process: it stands below too many, or one of them cannot be seen").
-				Suggest("Nothing was done. Call again; if it stays so, call from nearer to the terminal or the session.")}
+				Suggest("This call was not carried out. Call again; if it stays so, call from nearer to the terminal or the session.")}
 		}
 		return origins{runs: runs, proved: true}
 	}

@@ -75,7 +75,7 @@ func (p *pacer) wait(ctx context.Context, account string, now time.Time) (contex
 	if delay > maxPaceDelay {
 		call.CancelAt(now)
 		return ctx, c3po.Errorf(c3po.RateLimited, "this token makes more than %d calls a second", p.perSecond).
-			Suggest("Nothing was done. Wait a few seconds, and call less often: wait_for_message takes the place of asking again and again.")
+			Suggest("This call was not carried out. Wait a few seconds, and call less often: wait_for_message takes the place of asking again and again.")
 	}
 	attempt.Sleep(ctx, delay)
 	return context.WithValue(ctx, turnKey{}, of.turn), context.Cause(ctx)

@@ -237,21 +237,14 @@ func passing(err error) bool {
 	return e.Code.Retry() == c3po.RetrySameKey && (status == http.StatusBadGateway || status == http.StatusServiceUnavailable)
 }
 
-// inDoubtAs keeps an earlier doubt alive: that the last attempt could not even
-// connect, or was refused before anybody looked whether it is a repeat, says
-// nothing about the first.
+// inDoubtAs keeps an earlier doubt alive: that the last attempt could not connect, or
+// was refused by somebody who did not look its key up, does not settle the first.
 func inDoubtAs(err error, inDoubt bool) error {
-	switch c3po.AsError(err).Code {
-	case c3po.UnknownOutcome:
+	e := c3po.AsError(err)
+	if !inDoubt || e.NotStored || e.Code == c3po.UnknownOutcome {
 		return err
-	case c3po.InvalidRequest, c3po.AgentNotFound, c3po.TicketNotFound, c3po.KeyConflict, c3po.AgentUnavailable,
-		c3po.RateLimited, c3po.BudgetSpent, c3po.InboxFull, c3po.Superseded:
-		return err // decided after the key was looked up
 	}
-	if inDoubt {
-		return &lostError{sent: true, cause: err}
-	}
-	return err
+	return &lostError{sent: true, cause: err}
 }
 
 // final is what the caller is told in the end.

@@ -237,11 +237,13 @@ func TestAWriteWithoutAnAnswerIsNotCalledAFailure(t *testing.T) {
 	})
 }
 
-// Whether a call was made before is looked up after who calls: a token that ends
-// between two attempts says nothing about the first.
+// A refusal of the repeat can come before anybody looked its key up.
 func TestARefusedRepeatDoesNotSettleTheFirstAttempt(t *testing.T) {
 	t.Parallel()
-	for _, code := range []c3po.Code{c3po.Unauthorized, c3po.Forbidden, c3po.Internal, c3po.StoreFull, c3po.RedisUnavailable} {
+	for _, code := range []c3po.Code{
+		c3po.InvalidRequest, c3po.Unauthorized, c3po.Forbidden, c3po.AgentNotFound, c3po.TicketNotFound, c3po.KeyConflict, c3po.AgentUnavailable,
+		c3po.RateLimited, c3po.BudgetSpent, c3po.InboxFull, c3po.RedisUnavailable, c3po.StoreFull, c3po.Superseded, c3po.Internal,
+	} {
 		t.Run(string(code), func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
@@ -256,6 +258,18 @@ func TestARefusedRepeatDoesNotSettleTheFirstAttempt(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestARefusalThatLookedTheKeyUpSettlesTheFirstAttempt(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		refusal := c3po.Errorf(c3po.InboxFull, "no")
+		refusal.NotStored = true
+		s := newScript(t, hangsUp, refuses(refusal))
+		if _, err := s.client(t, client.Config{}).SendMessage(t.Context(), c3po.SendInput{Target: "b", Message: "hi"}); !errors.Is(err, c3po.InboxFull) {
+			t.Errorf("SendMessage = %v, want %s", err, c3po.InboxFull)
+		}
+	})
 }
 
 func TestAReadWithoutAnAnswerIsACoordinatorThatIsDown(t *testing.T) {

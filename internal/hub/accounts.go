@@ -2,7 +2,6 @@ package hub
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"time"
 
@@ -133,20 +132,17 @@ func refuseToken(what string, most int, left time.Duration) *c3po.Error {
 // paying makes a call that stores something and has the caller's token pay for it,
 // unless it fails or is a repeat. A repeat gets through also when the budget is
 // spent: what was stored once is never said to be refused.
-func paying[T any](me *identity, s spend, call func(unpaid bool) (T, error), repeat func(T) bool) (T, error) {
+func paying[T any](me *identity, s spend, call func(refusal error) (T, error), repeat func(T) bool) (T, error) {
 	undo, refusal := me.hub.accounts.take(me.caller.Account, s)
-	out, err := call(refusal != nil)
-	switch {
-	case refusal != nil && errors.Is(err, c3po.BudgetSpent):
-		return out, refusal
-	case refusal == nil && (err != nil || repeat(out)):
+	out, err := call(refusal)
+	if refusal == nil && (err != nil || repeat(out)) {
 		undo()
 	}
 	return out, err
 }
 
 // payingForMessage is paying for a message that the caller writes.
-func (me *identity) payingForMessage(d store.Draft, call func(unpaid bool) (store.Stored, error)) (store.Stored, error) {
+func (me *identity) payingForMessage(d store.Draft, call func(refusal error) (store.Stored, error)) (store.Stored, error) {
 	s := spend{messages: 1, bytes: d.Bytes()}
 	if d.To == c3po.Human && d.Kind != c3po.KindReply {
 		s.questions = 1

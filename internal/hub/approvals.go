@@ -83,8 +83,8 @@ func (a *Actor) RequestApproval(ctx context.Context, in c3po.ApprovalInput) (c3p
 	if err != nil {
 		return c3po.ApprovalAsked{}, err
 	}
-	stored, err := a.payingForMessage(draft, func(unpaid bool) (store.Stored, error) {
-		draft.Unpaid = unpaid
+	stored, err := a.payingForMessage(draft, func(refusal error) (store.Stored, error) {
+		draft.Barred = refusal
 		return a.hub.store.Send(ctx, a.space, store.SendStep{Draft: draft, Run: a.caller.Run, Durability: durability, Mailbox: true})
 	})
 	if err != nil {

@@ -58,12 +58,13 @@ func (p *processes) put(pid int, in bool) {
 // calls counts what the hub asks of its store, and can make it fail.
 type calls struct {
 	store.Store
-	mu    sync.Mutex
-	count map[string]int
-	fail  map[string]error
-	given int           // how many messages the last Next was told of
-	then  func()        // what happens right after events were read
-	await chan struct{} // what reading the books waits for; nothing if nil
+	mu      sync.Mutex
+	count   map[string]int
+	fail    map[string]error
+	given   int           // how many messages the last Next was told of
+	then    func()        // what happens right after events were read
+	await   chan struct{} // what reading the books waits for; nothing if nil
+	members func()        // what happens right after the members of a queue were read
 }
 
 func (c *calls) note(name string) error {
@@ -160,6 +161,14 @@ func (c *calls) Events(ctx context.Context, space c3po.Space, after int64, limit
 		c.then()
 	}
 	return events, err
+}
+
+func (c *calls) Members(ctx context.Context, space c3po.Space, queue c3po.AgentID, limit int) ([]c3po.AgentID, error) {
+	ids, err := c.Store.Members(ctx, space, queue, limit)
+	if c.members != nil {
+		c.members()
+	}
+	return ids, err
 }
 
 func (c *calls) Counters(ctx context.Context, space c3po.Space) (store.Counters, error) {

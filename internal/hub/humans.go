@@ -32,8 +32,8 @@ func (a *Actor) EscalateToHuman(ctx context.Context, in c3po.EscalateInput) (c3p
 	if err != nil {
 		return c3po.Escalation{}, err
 	}
-	stored, err := a.payingForMessage(draft, func(unpaid bool) (store.Stored, error) {
-		draft.Unpaid = unpaid
+	stored, err := a.payingForMessage(draft, func(refusal error) (store.Stored, error) {
+		draft.Barred = refusal
 		return a.hub.store.Send(ctx, a.space, store.SendStep{
 			Draft: draft, Run: a.caller.Run, Durability: durability, Mailbox: true, PauseFrom: c3po.PausedForHuman,
 		})
@@ -42,7 +42,6 @@ func (a *Actor) EscalateToHuman(ctx context.Context, in c3po.EscalateInput) (c3p
 		a.outbox.countRejected(err)
 		return c3po.Escalation{}, a.dropIfSuperseded(err)
 	}
-	a.recordAccepted(ctx, c3po.EventAccepted, stored, durability)
 	done := c3po.Escalation{
 		Success: true, MessageID: stored.Message.ID, Paused: c3po.PausedForHuman,
 		Message: "A person was asked. The answer comes as a reply to this message; wait_for_message with its message_id waits for it. " +
@@ -50,11 +49,15 @@ func (a *Actor) EscalateToHuman(ctx context.Context, in c3po.EscalateInput) (c3p
 	}
 	if draft.Within > 0 {
 		done.Deadline = stored.Message.Timestamp.Add(draft.Within)
-		if !stored.Repeat {
+	}
+	fault := a.complete(ctx, func() {
+		a.recordAccepted(ctx, c3po.EventAccepted, stored, durability)
+		if draft.Within > 0 && !stored.Repeat {
 			a.hub.deadlines.Add(a.space, stored.Message.ID, draft.Within)
 		}
-	}
-	a.hub.notices.Ask(a.space)
+		a.hub.notices.Ask(a.space)
+	})
+	done.Message = sentences(done.Message, fault)
 	return done, nil
 }
 

@@ -3,6 +3,7 @@ package hub
 import (
 	"context"
 	"fmt"
+	"runtime/debug"
 	"time"
 
 	"github.com/c3po-dev/c3po/c3po"
@@ -88,23 +89,23 @@ func (o outbox) sendMessage(ctx context.Context, in c3po.SendInput) (c3po.Receip
 		receipt, err := o.sendToQueue(ctx, step)
 		return receipt, wait, err
 	}
-	stored, err := o.payingForMessage(draft, func(unpaid bool) (store.Stored, error) {
-		step.Unpaid = unpaid
+	stored, err := o.payingForMessage(draft, func(refusal error) (store.Stored, error) {
+		step.Barred = refusal
 		return o.deliver(ctx, step)
 	})
 	if err != nil {
 		o.announceSpent(ctx, stored.Spent, draft.To, err)
 		return c3po.Receipt{}, 0, o.people.orOthers(ctx, draft.To, err)
 	}
-	o.recordAccepted(ctx, c3po.EventAccepted, stored, durability)
-	if draft.Within > 0 && !stored.Repeat {
-		o.hub.deadlines.Add(o.space, stored.Message.ID, draft.Within)
-	}
-	receipt := o.receipt(ctx, stored, durability)
-	if to := stored.Message.ToAgent; to.Name() != draft.To.Name() && to.Queue() == "" {
-		receipt.Notice = sentences(fmt.Sprintf("'%s' is called '%s' now", draft.To, to), receipt.Notice)
-	}
-	return receipt, wait, nil
+	return o.accepted(ctx, stored, durability, func(receipt *c3po.Receipt) {
+		if draft.Within > 0 && !stored.Repeat {
+			o.hub.deadlines.Add(o.space, stored.Message.ID, draft.Within)
+		}
+		o.directReceipt(ctx, receipt, stored.Recipient)
+		if to := stored.Message.ToAgent; to.Name() != draft.To.Name() {
+			receipt.Notice = sentences(fmt.Sprintf("'%s' is called '%s' now", draft.To, to), receipt.Notice)
+		}
+	}), wait, nil
 }
 
 // draft checks everything about a message that needs no store.
@@ -160,24 +161,47 @@ func (o outbox) draft(in c3po.SendInput) (store.Draft, error) {
 	return draft, nil
 }
 
-func (o outbox) receipt(ctx context.Context, stored store.Stored, durability c3po.Durability) c3po.Receipt {
-	receipt := c3po.Receipt{Message: stored.Message, Durability: durability}
-	receipt.Warning = o.warning(ctx, stored)
+// accepted is the receipt of a stored message, which rest completes with when it will be
+// seen.
+func (o outbox) accepted(ctx context.Context, stored store.Stored, durability c3po.Durability, rest func(*c3po.Receipt)) c3po.Receipt {
+	receipt := c3po.Receipt{Message: stored.Message, Durability: durability, Reachability: c3po.ReachUnknown}
 	receipt.Status = stored.State
-	if stored.Message.ToAgent == c3po.Human {
+	fault := o.complete(ctx, func() {
+		o.recordAccepted(ctx, c3po.EventAccepted, stored, durability)
+		receipt.Warning = o.warning(ctx, stored)
+		rest(&receipt)
+	})
+	receipt.Notice = sentences(receipt.Notice, fault)
+	return receipt
+}
+
+// complete runs what an answer needs once its change is stored. That must not become an
+// error any more, so a panic is logged and becomes a notice.
+func (me *identity) complete(ctx context.Context, rest func()) (notice string) {
+	defer func() {
+		if p := recover(); p != nil {
+			me.hub.log.ErrorContext(ctx, "panic after a change was stored", "panic", p, "stack", string(debug.Stack()))
+			notice = "it is stored, but a fault of c3po made this answer incomplete; the coordinator's log says more"
+		}
+	}()
+	rest()
+	return ""
+}
+
+// directReceipt says when the recipient reads a message.
+func (o outbox) directReceipt(ctx context.Context, receipt *c3po.Receipt, to store.Record) {
+	if receipt.ToAgent == c3po.Human {
 		receipt.Recipient, receipt.Reachability = c3po.Offline, c3po.ReachPersonReturns
 		receipt.Notice = sentences(o.notice, "a person reads this when they look; there is no session to wake")
-		return receipt
+		return
 	}
-	to := stored.Recipient
 	receipt.Recipient, receipt.Reachability = status(to), reachability(to)
-	if receipt.Reachability == c3po.ReachStarts && !stored.Message.ExpectsReply {
+	if receipt.Reachability == c3po.ReachStarts && !receipt.ExpectsReply {
 		receipt.Reachability = c3po.ReachOffline
 		receipt.Notice = sentences(o.notice, fmt.Sprintf("'%s' is closed, and starts for mail that expects an answer; it reads this when it starts again", to.ID))
-		return receipt
+		return
 	}
 	receipt.Notice = sentences(o.notice, o.people.absence(ctx, to))
-	return receipt
 }
 
 // awaitReply completes a receipt with the answer, or with why there is none. The message

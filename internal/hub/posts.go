@@ -83,8 +83,8 @@ func (o outbox) post(ctx context.Context, step store.PostStep) (store.Posted, er
 	}
 	step.Run, step.Durability, step.Outside, step.RateLimit = o.caller.Run, durability, o.caller.Person(), o.hub.limits.SendsPerMinute
 	posted, err := paying(o.identity, spend{messages: 1 + len(step.Mentions), bytes: step.Bytes()},
-		func(unpaid bool) (store.Posted, error) {
-			step.Unpaid = unpaid
+		func(refusal error) (store.Posted, error) {
+			step.Barred = refusal
 			return o.hub.store.Post(ctx, o.space, step)
 		}, func(p store.Posted) bool { return p.Repeat })
 	if err != nil {
@@ -93,7 +93,9 @@ func (o outbox) post(ctx context.Context, step store.PostStep) (store.Posted, er
 	if posted.Post.Facts.Durability == "" {
 		posted.Post.Facts.Durability = durability
 	}
-	o.recordAccepted(ctx, c3po.EventPosted, store.Stored{Message: posted.Post.Message, Repeat: posted.Repeat, Now: posted.Now}, durability)
+	o.complete(ctx, func() {
+		o.recordAccepted(ctx, c3po.EventPosted, store.Stored{Message: posted.Post.Message, Repeat: posted.Repeat, Now: posted.Now}, durability)
+	})
 	return posted, nil
 }
 

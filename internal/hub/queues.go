@@ -14,8 +14,10 @@ import (
 )
 
 const (
-	// membersLook is how many members of a queue are looked at for a receipt.
+	// membersLook is how many members of a queue are asked whether they are available.
 	membersLook = 50
+	// membersTold is how many members' states a receipt is made from.
+	membersTold = 20
 	// lapseLook is how often a wait looks for queue mail that has come back:
 	// nothing happens when a claim lapses, so nothing wakes it.
 	lapseLook = 15 * time.Second
@@ -51,44 +53,43 @@ func (me *identity) readerOf(owner c3po.AgentID) string {
 
 // sendToQueue stores a message for any one member of a queue.
 func (o outbox) sendToQueue(ctx context.Context, step store.SendStep) (c3po.Receipt, error) {
-	members, err := o.toQueue(ctx, &step)
+	whole, err := o.toQueue(ctx, &step)
 	if err != nil {
 		return c3po.Receipt{}, err
 	}
-	stored, err := o.payingForMessage(step.Draft, func(unpaid bool) (store.Stored, error) {
-		step.Unpaid = unpaid
+	barred := step.Barred
+	stored, err := o.payingForMessage(step.Draft, func(refusal error) (store.Stored, error) {
+		step.Barred = cmp.Or(refusal, barred)
 		return o.hub.store.Send(ctx, o.space, step)
 	})
 	if err != nil {
 		o.announceSpent(ctx, stored.Spent, step.To, err)
 		return c3po.Receipt{}, o.dropIfSuperseded(err)
 	}
-	o.recordAccepted(ctx, c3po.EventAccepted, stored, step.Durability)
-	receipt := o.receipt(ctx, stored, step.Durability)
-	o.queueReceipt(&receipt, members)
-	return receipt, nil
+	return o.accepted(ctx, stored, step.Durability, func(receipt *c3po.Receipt) { o.queueReceipt(receipt, stored.Members, whole) }), nil
 }
 
-// toQueue prepares a step for the mailbox of a queue, and gives its members, the
-// sender left out.
-func (o outbox) toQueue(ctx context.Context, step *store.SendStep) ([]store.Record, error) {
+// toQueue prepares a step for the mailbox of a queue. It reports whether the step names
+// all members but the sender.
+func (o outbox) toQueue(ctx context.Context, step *store.SendStep) (whole bool, err error) {
 	ids, err := o.hub.store.Members(ctx, o.space, step.To, membersLook)
 	if err != nil {
-		return nil, err
+		return false, err
 	}
 	ids = slices.DeleteFunc(ids, func(id c3po.AgentID) bool { return id == o.id })
 	if len(ids) == 0 {
-		return nil, o.noMember(ctx, step.To)
+		step.Barred = o.noMember(ctx, step.To)
+	} else if step.FailIfAway {
+		members, err := o.hub.store.Agents(ctx, o.space, ids)
+		if err != nil {
+			return false, err
+		}
+		if !slices.ContainsFunc(members, isAvailable) {
+			step.Barred = store.RefuseAway(step.To)
+		}
 	}
-	members, err := o.hub.store.Agents(ctx, o.space, ids)
-	if err != nil {
-		return nil, err
-	}
-	if step.FailIfAway && !slices.ContainsFunc(members, isAvailable) {
-		return nil, store.RefuseAway(step.To)
-	}
-	step.Queue, step.FailIfAway = true, false
-	return members, nil
+	step.Queue, step.FailIfAway, step.Members = true, false, ids[:min(len(ids), membersTold)]
+	return len(step.Members) == len(ids), nil
 }
 
 func isAvailable(r store.Record) bool {
@@ -110,19 +111,25 @@ func (s spaceHub) noMember(ctx context.Context, queue c3po.AgentID) *c3po.Error 
 	return refusal.Suggest("%s Roles agents have had: %s.", advice, strings.Join(names, ", "))
 }
 
-// queueReceipt says how the best placed member of the queue can be reached.
-func (o outbox) queueReceipt(receipt *c3po.Receipt, members []store.Record) {
-	best := slices.MinFunc(members, func(x, y store.Record) int {
-		return cmp.Compare(slices.Index(reachOrder(), queueReach(x)), slices.Index(reachOrder(), queueReach(y)))
-	})
-	receipt.Recipient, receipt.Reachability = status(best), queueReach(best)
-	receipt.Notice = o.notice
+// queueReceipt says how the best placed member of the queue can be reached. If not all
+// members are known, another may be better placed than those at rest.
+func (o outbox) queueReceipt(receipt *c3po.Receipt, members []store.Record, whole bool) {
+	receipt.Recipient, receipt.Reachability, receipt.Notice = c3po.Offline, c3po.ReachOffline, o.notice
+	for _, member := range members {
+		if reach := queueReach(member); slices.Index(reachOrder(), reach) <= slices.Index(reachOrder(), receipt.Reachability) {
+			receipt.Recipient, receipt.Reachability = status(member), reach
+		}
+	}
 	switch receipt.Reachability {
 	case c3po.ReachNow, c3po.ReachNextStep, c3po.ReachNextCall:
-	default:
-		receipt.Notice = sentences(o.notice, fmt.Sprintf(
-			"no agent with the role '%s' is at work now; the first that is takes this", receipt.ToAgent.Queue()))
+		return
 	}
+	if !whole {
+		receipt.Reachability = c3po.ReachUnknown
+		return
+	}
+	receipt.Notice = sentences(o.notice, fmt.Sprintf(
+		"no agent with the role '%s' is at work now; the first that is takes this", receipt.ToAgent.Queue()))
 }
 
 // queueReach is when a member hears of its queue's mail. Nothing starts a closed session for

@@ -142,7 +142,9 @@ func (o outbox) answer(ctx context.Context, id c3po.MessageID, response string, 
 		o.countRejected(err)
 		return stored.Message, err
 	}
-	stored.Message.Warning = o.warning(ctx, stored)
+	var warning string
+	fault := o.complete(ctx, func() { warning = o.warning(ctx, stored) })
+	stored.Message.Warning = sentences(warning, fault)
 	return stored.Message, nil
 }
 
@@ -209,8 +211,8 @@ func (o outbox) storeAnswer(ctx context.Context, id c3po.MessageID, response str
 		return store.Stored{}, err
 	}
 	step.Answers, step.Durability = id, durability
-	stored, err := o.payingForMessage(step.Draft, func(unpaid bool) (store.Stored, error) {
-		step.Unpaid = unpaid
+	stored, err := o.payingForMessage(step.Draft, func(refusal error) (store.Stored, error) {
+		step.Barred = refusal
 		stored, err := o.hub.store.Reply(ctx, o.space, step)
 		if errors.Is(err, c3po.AgentNotFound) {
 			stored, err = o.replyToRenamed(ctx, step, err)
@@ -222,11 +224,13 @@ func (o outbox) storeAnswer(ctx context.Context, id c3po.MessageID, response str
 		o.announceSpent(ctx, stored.Spent, asker, err)
 		return store.Stored{}, o.dropIfSuperseded(err)
 	}
-	o.recordAccepted(ctx, c3po.EventAnswered, stored, durability)
-	if stored.Acked {
-		o.hub.meter.Acked(1)
-		o.tell(ctx, c3po.EventAcked, "", id)
-	}
-	o.hub.bindings.endWork(o.key(), id)
+	o.complete(ctx, func() {
+		o.recordAccepted(ctx, c3po.EventAnswered, stored, durability)
+		if stored.Acked {
+			o.hub.meter.Acked(1)
+			o.tell(ctx, c3po.EventAcked, "", id)
+		}
+		o.hub.bindings.endWork(o.key(), id)
+	})
 	return stored, nil
 }

@@ -282,8 +282,8 @@ func (o outbox) tellGuest(ctx context.Context, name c3po.RoomName, guest c3po.Ag
 			Run: o.caller.Run, Durability: durability, RateLimit: o.hub.limits.SendsPerMinute,
 		}
 		var stored store.Stored
-		stored, err = o.payingForMessage(step.Draft, func(unpaid bool) (store.Stored, error) {
-			step.Unpaid = unpaid
+		stored, err = o.payingForMessage(step.Draft, func(refusal error) (store.Stored, error) {
+			step.Barred = refusal
 			return o.hub.store.Send(ctx, o.space, step)
 		})
 		if err == nil {

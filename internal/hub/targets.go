@@ -24,6 +24,11 @@ const (
 func (o outbox) deliver(ctx context.Context, step store.SendStep) (store.Stored, error) {
 	target := step.To
 	stored, err := o.hub.store.Send(ctx, o.space, step)
+	if target.Host() == "" && stored.Meant.Host() != "" && stored.Meant.Name() == target.Name() {
+		// The key of a repeat belongs to the id that the bare name meant the first time.
+		target, step.To = stored.Meant, stored.Meant
+		stored, err = o.hub.store.Send(ctx, o.space, step)
+	}
 	unknown := errors.Is(err, c3po.AgentNotFound)
 	// A repeat whose record is gone may have moved with its recipient.
 	for range maxRenamings {
@@ -40,19 +45,15 @@ func (o outbox) deliver(ctx context.Context, step store.SendStep) (store.Stored,
 	if step.Asked != "" {
 		return stored, o.dropIfSuperseded(err)
 	}
-	// The key of a repeat belongs to the id the name meant the first time, so
-	// under the bare name it looks like a conflict.
-	if !unknown && !(errors.Is(err, c3po.KeyConflict) && target.Host() == "") {
+	if !unknown {
 		return stored, o.dropIfSuperseded(err)
 	}
 	elsewhere, lookup := o.people.elsewhere(ctx, target)
-	switch {
-	case lookup != nil && unknown:
-		return store.Stored{}, lookup
-	case elsewhere == "" && unknown:
-		return store.Stored{}, o.people.noAgent(ctx, target)
-	case elsewhere == "":
-		return store.Stored{}, err
+	if lookup == nil && elsewhere == "" {
+		lookup = o.people.noAgent(ctx, target)
+	}
+	if lookup != nil {
+		return store.Stored{}, store.NothingStored(step.Key, lookup) // which Send has found out
 	}
 	step.To = elsewhere
 	step.Alias = o.id.Host() + "|" + target.Name()

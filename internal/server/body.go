@@ -43,7 +43,7 @@ func (b *body) Read(p []byte) (int, error) {
 	}
 	if !b.flight.take(b.caller, int64(n)) {
 		return 0, c3po.Errorf(c3po.RateLimited, "too many large requests are being sent at once").
-			Suggest("Nothing was done. Try again in a moment.")
+			Suggest("This request was not read. Try again in a moment.")
 	}
 	b.taken += int64(n)
 	if err == io.EOF {

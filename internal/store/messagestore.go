@@ -37,9 +37,8 @@ type Draft struct {
 	// Distinct says that its sender means another message, even with a text it sent
 	// before: the budget of same texts does not count it.
 	Distinct bool
-	// Unpaid says that its sender's token has spent its budget: BUDGET_SPENT, unless it
-	// repeats what was stored before.
-	Unpaid bool
+	// Barred is why it may not be stored, unless it repeats what was stored before.
+	Barred error
 }
 
 // SendStep is a Draft and the conditions under which it is accepted.
@@ -47,15 +46,16 @@ type SendStep struct {
 	Draft
 	Run        string // of the sender; SUPERSEDED if another run holds From. Empty passes
 	Durability c3po.Durability
-	RateLimit  int          // sends of From in the last 60 s; 0 = not counted
-	Payer      string       // whose sends are counted instead of From's, if several callers share that id
-	FailIfAway bool         // AGENT_UNAVAILABLE if the recipient is away or paused, or offline and does not start for this message
-	Asked      c3po.AgentID // the former name of To that was asked for; repeats are told by it
-	Alias      string       // the bare name that was resolved to To, if it was
-	Mailbox    bool         // To needs no registration (human); such mail does not expire
-	Queue      bool         // To is the mailbox of a queue, which needs no registration
-	PauseFrom  string       // pauses the sender for this reason in the same step (escalation)
-	Chain      string       // whose budget it is charged to; empty: that of its thread
+	RateLimit  int            // sends of From in the last 60 s; 0 = not counted
+	Payer      string         // whose sends are counted instead of From's, if several callers share that id
+	FailIfAway bool           // AGENT_UNAVAILABLE if the recipient is away or paused, or offline and does not start for this message
+	Asked      c3po.AgentID   // the former name of To that was asked for; repeats are told by it
+	Alias      string         // the bare name that was resolved to To, if it was
+	Mailbox    bool           // To needs no registration (human); such mail does not expire
+	Queue      bool           // To is the mailbox of a queue, which needs no registration
+	Members    []c3po.AgentID // of that queue: whose state Stored tells
+	PauseFrom  string         // pauses the sender for this reason in the same step (escalation)
+	Chain      string         // whose budget it is charged to; empty: that of its thread
 }
 
 // Counted is whose sends of the last minute the step is held against.
@@ -87,10 +87,12 @@ type Stored struct {
 	Message   c3po.Message // as its reader will see it; of a repeat, the first one
 	Repeat    bool
 	State     string         // of the message now: pending unless it is a repeat
-	Recipient Record         // what Told tells of it
+	Recipient Record         // what Told tells of it; nothing of a queue
+	Members   []Record       // of a queue: what Told tells of those that were named and are registered
 	Acked     bool           // by this reply: the answered message was pending
 	MovedTo   c3po.MessageID // by this reply: the answered message, in the inbox of the next agent
 	Spent     *Spent         // with BUDGET_SPENT: why
+	Meant     c3po.AgentID   // with KEY_CONFLICT: the recipient of the first message, if only that differs
 	Fill      *Fill          // unless it is a repeat
 	Now       time.Time
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"strings"
 
 	"github.com/c3po-dev/c3po/c3po"
@@ -177,7 +178,14 @@ const (
 	ManyOfAgent = "you are in"
 )
 
-// RefuseUnpaid is BUDGET_SPENT for a message that may be stored only as a repeat.
-func RefuseUnpaid() *c3po.Error {
-	return c3po.Errorf(c3po.BudgetSpent, "the budget of this token is spent").Suggest("Try again later.")
+// NothingStored marks the refusal of a step that looked its key up before anything else:
+// nothing is stored under the key. A conflict has found something.
+func NothingStored(key string, refusal error) error {
+	known, ok := errors.AsType[*c3po.Error](refusal)
+	if !ok || key == "" || known.Code == c3po.KeyConflict {
+		return refusal
+	}
+	marked := *known
+	marked.NotStored = true
+	return &marked
 }

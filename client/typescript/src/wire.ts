@@ -401,6 +401,7 @@ export interface Error {
   /** What to do next */
   suggestion: string;
   retry: Retry;
+  not_stored?: boolean;
   proof?: string;
 }
 

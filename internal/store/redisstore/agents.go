@@ -179,6 +179,14 @@ func recipient(id c3po.AgentID, told rueidis.RedisMessage) store.Record {
 	return r
 }
 
+// recipientOf is recipient, unless the mailbox is a queue's.
+func recipientOf(id c3po.AgentID, told rueidis.RedisMessage) store.Record {
+	if id.Queue() != "" {
+		return store.Record{ID: id}
+	}
+	return recipient(id, told)
+}
+
 // record reads what card() of lib.lua wrote.
 func record(id c3po.AgentID, card rueidis.RedisMessage) store.Record {
 	parts := list(card)

@@ -33,7 +33,11 @@ func (s *Store) Send(ctx context.Context, space c3po.Space, step store.SendStep)
 	messages, inboxBytes, share := s.limits.Inbox(step.From)
 	fingerprint := step.Fingerprint()
 	field, window := s.idempotency(step.Draft, fingerprint)
-	answer, err := s.run(ctx, "message_send", k, with{"mail": k.of(step.To), "attach": fileIDs(step.Attachments)},
+	var members []with
+	for _, id := range step.Members {
+		members = append(members, with{"of": k.of(id), "id": id})
+	}
+	answer, err := s.run(ctx, "message_send", k, with{"mail": k.of(step.To), "attach": fileIDs(step.Attachments), "members": members},
 		plain{"agent", k.agent(step.To)}, plain{"sender", k.agent(step.From)}, plain{"rate", k.rate(step.Counted())},
 		plain{"from", string(step.From)}, plain{"to", string(step.To)}, plain{"kind", string(step.Kind)}, plain{"thread", step.Thread},
 		plain{"urgent", flag(step.Priority == c3po.Urgent)}, plain{"expects", flag(step.ExpectsReply)},
@@ -43,14 +47,22 @@ func (s *Store) Send(ctx context.Context, space c3po.Space, step store.SendStep)
 		plain{"field", field}, plain{"fingerprint", fingerprint}, plain{"window", millis(window)},
 		plain{"max_messages", itoa(messages)}, plain{"max_bytes", itoa(inboxBytes)}, plain{"share", itoa(share)},
 		plain{"answer_within", millis(step.Within)}, plain{"chain", step.Chain}, plain{"digest", s.textDigest(step.From, step.To, step.Draft)},
-		plain{"unpaid", flag(step.Unpaid)}, plain{"goes_back", wordText(step.Draft)},
+		plain{"barred", flag(step.Barred != nil)}, plain{"goes_back", wordText(step.Draft)},
 	)
 	if err != nil {
 		return store.Stored{}, err
 	}
+	stored, err := s.readSent(answer, step, body)
+	return stored, store.NothingStored(step.Key, err)
+}
+
+// readSent reads the answer of message_send.lua.
+func (s *Store) readSent(answer []rueidis.RedisMessage, step store.SendStep, body string) (store.Stored, error) {
 	switch outcome := word(answer[0]); outcome {
 	case "superseded":
 		return store.Stored{}, store.RefuseSuperseded(step.From)
+	case "conflict":
+		return store.Stored{Meant: c3po.AgentID(word(answer[1]))}, store.RefuseKeyConflict(step.Key)
 	case "moved":
 		return store.Stored{}, store.RefuseMoved(step.Alias, c3po.AgentID(word(answer[1])), step.To)
 	case "away":
@@ -59,12 +71,29 @@ func (s *Store) Send(ctx context.Context, space c3po.Space, step store.SendStep)
 		return store.Stored{}, store.RefuseRate(int(integer(answer[1])), step.RateLimit)
 	case "ok":
 		out, err := s.readStored(outcome, answer, step.Draft, "", body)
+		out.Members = membersTold(step, answer[5])
 		out.Fill = fillOf(answer[6], answer[7])
 		out.Fill.Spending.Sent = int(integer(answer[8]))
 		return out, err
+	case "repeat":
+		out := readRepeat(answer, step.Draft)
+		out.Members = membersTold(step, answer[8])
+		return out, nil
 	default:
 		return s.readStored(outcome, answer, step.Draft, "", body)
 	}
+}
+
+func membersTold(step store.SendStep, told rueidis.RedisMessage) (members []store.Record) {
+	if !step.Queue {
+		return nil
+	}
+	for i, one := range list(told) {
+		if r := recipient(step.Members[i], one); !r.Seen.IsZero() {
+			members = append(members, r)
+		}
+	}
+	return members
 }
 
 // mailboxWord says what kind of mailbox the recipient has if it is not an agent.
@@ -103,15 +132,22 @@ func (s *Store) Reply(ctx context.Context, space c3po.Space, step store.ReplySte
 		"text": body, "bytes": draft.Bytes(), "key_bytes": draft.KeyBytes(), "run": step.Run, "durability": step.Durability,
 		"resume": step.ResumeTo, "mailbox": asker == c3po.Human, "owner": owner, "role": owner.Queue(), "handed_to": step.HandedTo, "asked": asked,
 		"field": field, "fingerprint": fingerprint, "window": millis(window), "max_messages": messages, "max_bytes": inboxBytes, "share": share,
-		"onward_messages": nextMessages, "onward_bytes": nextBytes, "digest": s.textDigest(replier, asker, step.Draft), "unpaid": step.Unpaid,
+		"onward_messages": nextMessages, "onward_bytes": nextBytes, "digest": s.textDigest(replier, asker, step.Draft), "barred": step.Barred != nil,
 		"goes_back": wordText(step.Draft), "attach": fileIDs(step.Attachments), "handed_files": fileIDs(handed),
 	})
 	if err != nil {
 		return store.Stored{}, err
 	}
+	stored, err := s.readReplied(answer, step, draft, body)
+	return stored, store.NothingStored(step.Key, err)
+}
+
+// readReplied reads the answer of message_reply.lua to a draft that is complete.
+func (s *Store) readReplied(answer []rueidis.RedisMessage, step store.ReplyStep, draft store.Draft, body string) (store.Stored, error) {
+	_, owner, _ := step.Answers.Split()
 	switch outcome := word(answer[0]); outcome {
 	case "superseded":
-		return store.Stored{}, store.RefuseSuperseded(replier)
+		return store.Stored{}, store.RefuseSuperseded(step.From)
 	case "no_message":
 		return store.Stored{}, store.RefuseNoMessage(step.Answers)
 	case "cancelled":
@@ -121,7 +157,7 @@ func (s *Store) Reply(ctx context.Context, space c3po.Space, step store.ReplySte
 	case "stale":
 		return store.Stored{}, store.RefuseHeld(step.Answers, c3po.AgentID(word(answer[1])))
 	case "not_yours":
-		return store.Stored{}, store.RefuseNotMember(owner, replier)
+		return store.Stored{}, store.RefuseNotMember(owner, step.From)
 	case "moved":
 		return store.Stored{}, store.RefuseHandedOver(step.Answers)
 	case "no_next":
@@ -175,8 +211,8 @@ func (s *Store) readStored(outcome string, answer []rueidis.RedisMessage, d stor
 		return store.Stored{}, store.RefuseKeyConflict(d.Key)
 	case "no_file":
 		return store.Stored{}, store.RefuseNoFile(c3po.FileID(word(answer[1])))
-	case "unpaid":
-		return store.Stored{}, store.RefuseUnpaid()
+	case "barred":
+		return store.Stored{}, d.Barred
 	case "unknown":
 		return store.Stored{}, store.RefuseNoAgent(d.To)
 	case "full":
@@ -187,7 +223,7 @@ func (s *Store) readStored(outcome string, answer []rueidis.RedisMessage, d stor
 	case "crowded":
 		return store.Stored{}, store.RefuseSpaceFull(s.limits.SpaceBytes)
 	case "repeat":
-		return readRepeat(answer, d)
+		return readRepeat(answer, d), nil
 	}
 	hex, now := word(answer[1]), integer(answer[4])
 	f := fact{Seq: integer(answer[2]), From: d.From, Thread: word(answer[3]), Kind: d.Kind, Priority: d.Priority, Accepted: now, Answers: answers}
@@ -203,7 +239,7 @@ func (s *Store) readStored(outcome string, answer []rueidis.RedisMessage, d stor
 		// JSON may have been respelt on its way into the body.
 		e = assemble(d.To, hex, f, body)
 	}
-	out := store.Stored{Message: e.Message, State: c3po.StatePending, Recipient: recipient(d.To, answer[5]), Now: instant(now)}
+	out := store.Stored{Message: e.Message, State: c3po.StatePending, Recipient: recipientOf(d.To, answer[5]), Now: instant(now)}
 	out.Acked = len(answer) > 7 && integer(answer[6]) == 1
 	return out, nil
 }
@@ -228,12 +264,12 @@ var fullOf = map[string]string{
 	"messages": store.FullOfMessages, "bytes": store.FullOfBytes, "sender": store.FullOfSender, "sender_size": store.FullOfSenderSize,
 }
 
-func readRepeat(answer []rueidis.RedisMessage, d store.Draft) (store.Stored, error) {
+func readRepeat(answer []rueidis.RedisMessage, d store.Draft) store.Stored {
 	hex, thread, at := word(answer[1]), word(answer[2]), integer(answer[3])
-	out := store.Stored{Repeat: true, State: word(answer[5]), Recipient: recipient(d.To, answer[8]), Now: instant(integer(answer[4]))}
+	out := store.Stored{Repeat: true, State: word(answer[5]), Recipient: recipientOf(d.To, answer[8]), Now: instant(integer(answer[4]))}
 	if rawFact := word(answer[6]); rawFact != "" {
 		out.Message = entry(d.To, hex, rawFact, word(answer[7])).Message
-		return out, nil
+		return out
 	}
 	// The record was trimmed; the key still knows that the message existed, and
 	// what its sender was called.
@@ -241,7 +277,7 @@ func readRepeat(answer []rueidis.RedisMessage, d store.Draft) (store.Stored, err
 	out.Message = c3po.Message{
 		ID: c3po.NewMessageID(from, d.To, hex), FromAgent: from, ToAgent: d.To, Thread: thread, Timestamp: instant(at), BodyGone: true,
 	}
-	return out, nil
+	return out
 }
 
 // Ack implements store.Store.

@@ -79,16 +79,23 @@ func (s *Store) Post(ctx context.Context, space c3po.Space, step store.PostStep)
 		"bytes": step.Bytes(), "mail_bytes": step.MailBytes(), "durability": step.Durability, "limit": step.RateLimit,
 		"field": field, "fingerprint": fingerprint, "window": millis(window), "max_posts": l.RoomPosts, "max_bytes": l.RoomBytes,
 		"box_messages": messages, "box_bytes": inboxBytes, "share": share,
-		"cast": room == c3po.Everybody, "audience": step.Audience.Text(), "address": room.Address(), "unpaid": step.Unpaid,
+		"cast": room == c3po.Everybody, "audience": step.Audience.Text(), "address": room.Address(), "barred": step.Barred != nil,
 	})
 	if err != nil {
 		return store.Posted{}, err
 	}
+	posted, err := readPosted(answer, step, text)
+	return posted, store.NothingStored(step.Key, err)
+}
+
+// readPosted reads the answer of room_post.lua.
+func readPosted(answer []rueidis.RedisMessage, step store.PostStep, text string) (store.Posted, error) {
+	room := step.Room
 	switch word(answer[0]) {
 	case "conflict":
 		return store.Posted{}, store.RefuseKeyConflict(step.Key)
-	case "unpaid":
-		return store.Posted{}, store.RefuseUnpaid()
+	case "barred":
+		return store.Posted{}, step.Barred
 	case "rate":
 		return store.Posted{}, store.RefuseRate(int(integer(answer[1])), step.RateLimit)
 	case "ok", "repeat":
@@ -102,8 +109,9 @@ func (s *Store) Post(ctx context.Context, space c3po.Space, step store.PostStep)
 	} else {
 		out.Sent = int(integer(answer[6]))
 	}
-	if fact == "" {
-		// It is no longer kept; its key still says when it was said.
+	p, err := post(room, entryID, fact, text)
+	if err != nil {
+		// It is no longer kept, or damaged; its key still says when it was said.
 		from := c3po.AgentID(word(answer[7]))
 		out.Post.Message = c3po.Message{
 			ID: c3po.NewMessageID(from, room.Address(), store.MessageHex(seqOf(entryID))), FromAgent: from, ToAgent: room.Address(),
@@ -111,8 +119,8 @@ func (s *Store) Post(ctx context.Context, space c3po.Space, step store.PostStep)
 		}
 		return out, nil
 	}
-	out.Post, err = post(room, entryID, fact, text)
-	return out, err
+	out.Post = p
+	return out, nil
 }
 
 // AckPosts implements store.Store.

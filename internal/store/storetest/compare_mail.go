@@ -24,7 +24,7 @@ func (d *comparison) send(a *comparedSpace) {
 			Metadata: draw(d, "metadata", [][]byte{nil, []byte(`{"m":[1]}`)}),
 			Key:      draw(d, "key", []string{"", "", "k1", "k2", "k3", "k4"}),
 			Within:   draw(d, "within", []time.Duration{0, 0, time.Millisecond, 30 * time.Second}),
-			Distinct: d.oneIn(4, "distinct"), Unpaid: d.oneIn(12, "unpaid"),
+			Distinct: d.oneIn(4, "distinct"), Barred: d.barred(),
 		},
 		Run: run, Durability: c3po.OnDisk, RateLimit: draw(d, "rate limit", []int{0, 2}), Payer: draw(d, "payer", []string{"", "", sharedPayer}), FailIfAway: d.oneIn(8, "fail if away"),
 	}
@@ -45,11 +45,18 @@ func (d *comparison) send(a *comparedSpace) {
 		in.Chain = d.threadName(a)
 	}
 	if to == queueX {
-		in.Queue, in.FailIfAway = true, false
+		in.Queue, in.FailIfAway, in.Members = true, false, []c3po.AgentID{d.agent(a, "member"), d.agent(a, "other member")}
 	}
 	in.Attachments = d.someFiles(a, from)
 	a.sends = append(a.sends, in)
 	d.sendStep(a, in)
+}
+
+func (d *comparison) barred() error {
+	if d.oneIn(12, "barred") {
+		return c3po.Errorf(c3po.BudgetSpent, "barred")
+	}
+	return nil
 }
 
 func (d *comparison) sendAgain(a *comparedSpace) {

@@ -52,22 +52,36 @@ func (m *Model) Send(_ context.Context, name c3po.Space, step store.SendStep) (s
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	sp, now := m.space(name), m.now()
-	if sp.superseded(step.From, step.Run) {
-		return store.Stored{}, store.RefuseSuperseded(step.From)
+	stored, err := sp.send(step, now)
+	if err == nil && step.Queue {
+		stored.Recipient = store.Record{ID: step.To}
+		for _, id := range step.Members {
+			if sp.agents[id] != nil {
+				stored.Members = append(stored.Members, sp.record(id, now).Told())
+			}
+		}
 	}
+	return stored, store.NothingStored(step.Key, err)
+}
+
+func (sp *space) send(step store.SendStep, now time.Time) (store.Stored, error) {
 	print := step.Fingerprint()
 	key, first, err := sp.repeated(step.Draft, step.To, print, now)
-	if err == nil && first != nil && step.Key != "" && !sp.meant(first, step.To) {
-		err = store.RefuseKeyConflict(step.Key)
-	}
 	if err != nil {
 		return store.Stored{}, err
+	}
+	if first != nil && step.Key != "" && !sp.meant(first, step.To) {
+		_, to, _ := first.id.Split()
+		return store.Stored{Meant: to}, store.RefuseKeyConflict(step.Key)
 	}
 	if first != nil {
 		return sp.repeat(first, step.To, now), nil
 	}
-	if step.Unpaid {
-		return store.Stored{}, store.RefuseUnpaid()
+	if sp.superseded(step.From, step.Run) {
+		return store.Stored{}, store.RefuseSuperseded(step.From)
+	}
+	if step.Barred != nil {
+		return store.Stored{}, step.Barred
 	}
 	if err := sp.attachable(step.Draft); err != nil {
 		return store.Stored{}, err

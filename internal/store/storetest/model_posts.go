@@ -15,10 +15,11 @@ import (
 func (m *Model) Post(_ context.Context, name c3po.Space, step store.PostStep) (store.Posted, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	sp, now := m.space(name), m.now()
-	if sp.superseded(step.From, step.Run) {
-		return store.Posted{}, store.RefuseSuperseded(step.From)
-	}
+	posted, err := m.space(name).post(step, m.now())
+	return posted, store.NothingStored(step.Key, err)
+}
+
+func (sp *space) post(step store.PostStep, now time.Time) (store.Posted, error) {
 	r := sp.theRoom(step.Room)
 	cast := step.Room == c3po.Everybody
 	if cast {
@@ -31,8 +32,11 @@ func (m *Model) Post(_ context.Context, name c3po.Space, step store.PostStep) (s
 	if first != nil {
 		return sp.postAgain(r, step, first, now), nil
 	}
-	if step.Unpaid {
-		return store.Posted{}, store.RefuseUnpaid()
+	if sp.superseded(step.From, step.Run) {
+		return store.Posted{}, store.RefuseSuperseded(step.From)
+	}
+	if step.Barred != nil {
+		return store.Posted{}, step.Barred
 	}
 	if r == nil {
 		return store.Posted{}, store.RefuseNoRoom(step.Room)

@@ -3,6 +3,7 @@ package storetest
 import (
 	"cmp"
 	"context"
+	"time"
 
 	"github.com/c3po-dev/c3po/c3po"
 	"github.com/c3po-dev/c3po/internal/store"
@@ -13,18 +14,23 @@ func (m *Model) Reply(_ context.Context, name c3po.Space, step store.ReplyStep) 
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	sp, now := m.space(name), m.now()
-	if sp.superseded(step.From, step.Run) {
-		return store.Stored{}, store.RefuseSuperseded(step.From)
-	}
-	question := sp.messages[step.Answers]
 	_, owner, _ := step.Answers.Split()
 	if owner != step.From && owner.Queue() == "" {
+		if sp.superseded(step.From, step.Run) {
+			return store.Stored{}, store.RefuseSuperseded(step.From)
+		}
 		if sp.lookup(step.Answers) == nil {
 			return store.Stored{}, store.RefuseNoMessage(step.Answers)
 		}
 		return store.Stored{}, store.RefuseNotYours(step.Answers)
 	}
-	asker, _, _ := step.Answers.Split()
+	stored, err := sp.reply(step, now)
+	return stored, store.NothingStored(step.Key, err)
+}
+
+func (sp *space) reply(step store.ReplyStep, now time.Time) (store.Stored, error) {
+	question := sp.messages[step.Answers]
+	asker, owner, _ := step.Answers.Split()
 	asker = cmp.Or(step.ReplyTo, asker)
 	print := store.Fingerprint(step.Draft, step.Answers)
 	key, first, err := sp.repeated(step.Draft, asker, print, now)
@@ -34,8 +40,11 @@ func (m *Model) Reply(_ context.Context, name c3po.Space, step store.ReplyStep) 
 	if first != nil {
 		return sp.repeat(first, asker, now), nil
 	}
-	if step.Unpaid {
-		return store.Stored{}, store.RefuseUnpaid()
+	if sp.superseded(step.From, step.Run) {
+		return store.Stored{}, store.RefuseSuperseded(step.From)
+	}
+	if step.Barred != nil {
+		return store.Stored{}, step.Barred
 	}
 	if err := sp.attachable(step.Draft); err != nil {
 		return store.Stored{}, err

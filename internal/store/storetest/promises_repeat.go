@@ -119,6 +119,54 @@ func repeatPromises() []promise {
 			w.ack(alice, first)
 			w.isNew(step, first)
 		}},
+		{"a run that was taken over still finds what it stored", nil, func(w *testStore) {
+			w.register(bob, "r1")
+			w.enter(alice)
+			w.joinRoom(lobby, bob)
+			asked := w.send(alice, bob, "well?")
+			send, reply, post := keyed(letter(bob, alice, "hi"), "k1"), answer(bob, asked, "yes"), saying(bob, lobby, "hello")
+			send.Run, reply.Run, reply.Key, post.Run = "r1", "r1", "k2", "r1"
+			sent := w.sendStep(send).Message.ID
+			replied, err := w.store.Reply(w.ctx, w.space, reply)
+			w.must(err)
+			said := w.post(post).Message.ID
+			w.register(bob, "r2")
+			w.unchanged(func() {
+				w.repeats(send, sent, c3po.StatePending)
+				again, err := w.store.Reply(w.ctx, w.space, reply)
+				w.must(err)
+				same(w, "reply", again.Message.ID, replied.Message.ID)
+				same(w, "post", w.post(post).Message.ID, said)
+			})
+		}},
+		{"a refusal says whether something is stored under its key", nil, func(w *testStore) {
+			w.register(bob, "r1")
+			w.enter(alice)
+			asked := w.send(alice, bob, "well?")
+			w.sendStep(keyed(letter(bob, alice, "hi"), "k1"))
+			proves := func(what string, err error, want bool) {
+				w.Helper()
+				same(w, what, c3po.AsError(err).NotStored, want)
+			}
+			proves("another message has the key", w.sendRefused(keyed(letter(bob, alice, "ho"), "k1"), c3po.KeyConflict), false)
+			proves("no such agent", w.sendRefused(keyed(letter(bob, "nobody", "hi"), "k2"), c3po.AgentNotFound), true)
+			proves("without a key", w.sendRefused(letter(bob, "nobody", "hi"), c3po.AgentNotFound), false)
+			reply := answer(bob, asked, "yes")
+			reply.Key, reply.Run = "k3", "r0"
+			_, err := w.store.Reply(w.ctx, w.space, reply)
+			proves("superseded", err, true)
+			_, err = w.store.Post(w.ctx, w.space, saying(bob, lobby, "hello"))
+			proves("no such room", err, true)
+		}},
+		{"a conflict names the first recipient if nothing but it differs", nil, func(w *testStore) {
+			w.enter(alice, bob, carol)
+			w.sendStep(keyed(letter(bob, alice, "hi"), "k1"))
+			for text, want := range map[string]c3po.AgentID{"hi": alice, "ho": ""} {
+				stored, err := w.store.Send(w.ctx, w.space, keyed(letter(bob, carol, text), "k1"))
+				w.refused(err, c3po.KeyConflict)
+				same(w, text, stored.Meant, want)
+			}
+		}},
 		{"of a sender whose budget is spent only repeats get through", nil, func(w *testStore) {
 			w.enter(alice, bob)
 			asked := w.send(bob, alice, "well?")
@@ -127,7 +175,8 @@ func repeatPromises() []promise {
 			first := w.sendStep(step).Message.ID
 			stored, err := w.store.Reply(w.ctx, w.space, reply)
 			w.must(err)
-			step.Unpaid, reply.Unpaid = true, true
+			barred := c3po.Errorf(c3po.BudgetSpent, "spent").Suggest("Wait.")
+			step.Barred, reply.Barred = barred, barred
 			w.unchanged(func() {
 				again := w.sendStep(step)
 				same(w, "repeat", again.Repeat, true)

@@ -209,10 +209,10 @@ func sendPromises() []promise {
 
 			step := letter(bob, "b/api", "second")
 			step.Key, step.Run, step.Alias, step.RateLimit, step.FailIfAway = "k", "r2", "api", 1, true
-			w.sendRefused(step, c3po.Superseded)
-			step.Run = "r1"
 			w.sendRefused(step, c3po.KeyConflict)
 			step.Key = ""
+			w.sendRefused(step, c3po.Superseded)
+			step.Run = "r1"
 			w.sendRefused(step, c3po.AgentNotFound)
 			w.enter("b/api")
 			w.unregister("b/api", "")

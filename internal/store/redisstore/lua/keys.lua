@@ -42,8 +42,8 @@ local function meant(first, to, known)
   return today == to
 end
 
--- remembered looks an idempotency key up. It gives nil, 'conflict', or the
--- record of the first message and whether that message is still pending. A reply has
+-- remembered looks an idempotency key up. It gives nil, 'conflict' and the first recipient
+-- if only that differs, or the record of the first message and whether that message is still pending. A reply has
 -- no recipient (to) of its own.
 local function remembered(facts, lived, was, to, known)
   for _, first in ipairs(recalled(lived, was)) do
@@ -51,7 +51,8 @@ local function remembered(facts, lived, was, to, known)
     local state = 'acked'
     if stored then state = (legible(stored) or {}).s or 'pending' end
     if window == 0 then
-      if first.p ~= fingerprint or to and not meant(first, to, known) then return 'conflict' end
+      if first.p ~= fingerprint then return 'conflict', '' end
+      if to and not meant(first, to, known) then return 'conflict', first.o end
       return first, state, stored
     end
     if state == 'pending' and now - first.a < window then return first, state, stored end

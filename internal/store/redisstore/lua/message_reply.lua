@@ -9,7 +9,7 @@
 --       fingerprint window:number key_life:number message_life:number max_messages:number max_bytes:number
 --       share:number max_events online_window:number ended_life:number ended_bytes:number urgent owner role
 --       handed_to asked digest caps:literal space_bytes:number key_bytes:number onward_messages:number onward_bytes:number
---       unpaid:flag goes_back attach[] handed_files[]
+--       barred:flag goes_back attach[] handed_files[]
 -- USES  keys flow tickets files
 -- The agent and mail are of who asked, own is the replier's or of the queue whose message
 -- it answers, onward the next agent's or the replier's again. Owner is whose mailbox the
@@ -18,19 +18,18 @@
 -- Returns {"ok", …, acked, answered, moved to, quiet, what is held, what is spent, what it goes back to} or {"repeat", …} as message_send does, or
 -- superseded, conflict, no_message, cancelled, answered, stale <agent>, not_yours, unknown
 -- (nobody to answer), full <what>, crowded, no_next, next_full <what>, moved,
--- spent <see flow.lua>, unpaid, no_file <id>.
+-- spent <see flow.lua>, barred, no_file <id>.
 local log = opened()
 local lived = log.lived
 local by = redis.call('HMGET', sender, 'run', 'seen', 'was')
-if supersedes(by[1], by[2], run) then return { 'superseded' } end
-
 local recipient = addressee(agent, nodes, log.paused, now, online_window)
 local first, state, stored = remembered(mail.fact, lived, by[3] or '')
 if first == 'conflict' then return { 'conflict' } end
 if first then
   return { 'repeat', first.h, first.t, first.a, now, state, stored or '', redis.call('HGET', mail.body, first.h) or '', recipient, first.by }
 end
-if unpaid then return { 'unpaid' } end
+if supersedes(by[1], by[2], run) then return { 'superseded' } end
+if barred then return { 'barred' } end
 local carried, missing = attachable(attach)
 if not carried then return { 'no_file', missing } end
 local moving_files, moving_ids = carried_by(handed_files, attach, carried)

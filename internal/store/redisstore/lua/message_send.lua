@@ -1,32 +1,37 @@
 -- message_send stores a message for an agent and wakes whoever waits for it.
 --
 -- KEYS  meta agent sender mail{inbox:zset body:hash fact box} idem idemx:zset rate expire:zset threads:zset events
---       aliases nodes tickets deadlines flow flowx renamed files
+--       aliases nodes tickets deadlines flow flowx renamed files members[agent]
 -- ARGV  now:clock channel from to kind thread urgent expects text bytes:number run durability limit:number
 --       fail_if_away alias mailbox pause field fingerprint window:number key_life:number message_life:number
 --       max_messages:number max_bytes:number share:number max_events online_window:number name_life:number
---       answer_within:number chain digest caps:literal space_bytes:number key_bytes:number unpaid:flag
---       goes_back attach[]
+--       answer_within:number chain digest caps:literal space_bytes:number key_bytes:number barred:flag
+--       goes_back attach[] members[id]
 -- USES  keys flow files
--- The agent and mail are the recipient's; mailbox is 1 for a person's and "queue" for a queue's.
+-- The agent and mail are the recipient's; mailbox is 1 for a person's and "queue" for a queue's,
+-- whose card is a list of its members' cards.
 -- Returns {"ok", hex, seq, thread, now, card, {messages, bytes in the inbox,
 -- those of the sender, bytes in the space}} or {"repeat", hex, thread, at,
 -- now, state, fact, body, card, sender then}, or one word and what belongs to it:
--- superseded, conflict, unknown, moved <id>, away, rate <count>, full <what>,
--- crowded, spent <see flow.lua>, unpaid, no_file <id>.
+-- superseded, conflict <the recipient, if only that differs>, unknown, moved <id>, away, rate <count>, full <what>,
+-- crowded, spent <see flow.lua>, barred, no_file <id>.
 local log = opened(MAIL)
 local lived = log.lived
 local by = redis.call('HMGET', sender, 'run', 'seen', 'was')
-if supersedes(by[1], by[2], run) then return { 'superseded' } end
-
-local recipient = addressee(agent, nodes, log.paused, now, online_window)
-local known = recipient[1][1]
+local recipient, known = {}, nil
+if mailbox == 'queue' then
+  for i, member in ipairs(members) do recipient[i] = addressee(member.agent, nodes, log.paused, now, online_window) end
+else
+  recipient = addressee(agent, nodes, log.paused, now, online_window)
+  known = recipient[1][1]
+end
 local first, state, stored = remembered(mail.fact, lived, by[3] or '', to, known)
-if first == 'conflict' then return { 'conflict' } end
+if first == 'conflict' then return { 'conflict', state } end
 if first then
   return { 'repeat', first.h, first.t, first.a, now, state, stored or '', redis.call('HGET', mail.body, first.h) or '', recipient, first.by }
 end
-if unpaid then return { 'unpaid' } end
+if supersedes(by[1], by[2], run) then return { 'superseded' } end
+if barred then return { 'barred' } end
 local carried, missing = attachable(attach)
 if not carried then return { 'no_file', missing } end
 

@@ -7,16 +7,15 @@
 -- ARGV  now:clock channel from room kind run outside text bytes:number mail_bytes:number durability limit:number
 --       field fingerprint window:number key_life:number max_posts:number max_bytes:number message_life:number
 --       max_events box_messages:number box_bytes:number share:number cast:flag audience address space_bytes:number
---       unpaid:flag mentioned[id]
+--       barred:flag mentioned[id]
 -- USES  keys
 -- A post has bytes in the room, and mail_bytes as mail of a member.
 -- Returns {"ok", entry id, now, now, members, fact, sent within a minute} or {"repeat", entry id, at,
 -- now, members, fact, body, sender then}, or one word and what belongs to it: superseded,
--- conflict, no_room, not_member, rate <count>, unpaid.
+-- conflict, no_room, not_member, rate <count>, barred.
 local DROP_MOST = 16
 local lived = number(meta, 'lived')
 
-if superseded(sender, run) then return { 'superseded' } end
 local raw = redis.call('HGET', rooms, room)
 local row = raw and roomed(raw)
 for _, first in ipairs(recalled(lived)) do
@@ -28,7 +27,8 @@ for _, first in ipairs(recalled(lived)) do
     return { 'repeat', first.h, first.a, now, row and row.m or 0, fact, body, first.by }
   end
 end
-if unpaid then return { 'unpaid' } end
+if superseded(sender, run) then return { 'superseded' } end
+if barred then return { 'barred' } end
 if cast then
   row = row or { m = 0, q = 0, o = 0, n = 0, b = 0 }
 elseif not row then
