@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // The answer to a send is lost, and its repeat is refused by somebody who did not look the

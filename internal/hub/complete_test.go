@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 	"github.com/c3po-dev/c3po/internal/store"
 	"github.com/c3po-dev/c3po/internal/store/storetest"
 )

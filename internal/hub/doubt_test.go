@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 )
 
 // Whatever has happened since, the same request with the same key finds what is stored.

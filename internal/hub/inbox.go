@@ -22,6 +22,7 @@ type inbox struct {
 	handedPosts []store.PostServedNote
 	rooms       []c3po.AgentID    // addresses a wait of the caller listens to
 	state       c3po.SessionState // of the session that a wait of the caller is for
+	took        c3po.AgentID      // the queue whose mail the wait ends with
 }
 
 // GetMessages reads the caller's unacked mail and takes nothing away from it.

@@ -2,6 +2,7 @@ package hub_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -381,4 +382,58 @@ func TestAReceiptOfAQueueNeverSaysThatMailStartsAClosedMember(t *testing.T) {
 		receipt := must(h.as("ann").SendMessage(t.Context(), c3po.SendInput{Target: "role:review", Message: "look"}))(t)
 		same(t, "the queue's", receipt.Reachability, c3po.ReachOffline)
 	})
+}
+
+// Sessions wait all the time, so the member that sends its queue a task waits itself.
+func TestAMemberThatWaitsHandsWorkToAnotherThatWaits(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t, func(l *c3po.Limits) { l.SendsPerMinute = 0 })
+		h.join("m1", "review")
+		h.join("m2", "review")
+		h.join("m3", "review")
+		h.join("worker", "review")
+		must(h.asPerson().Pause(t.Context(), c3po.PauseInput{AgentID: "m3"}))(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		go h.as("m1").Pending(ctx, c3po.PendingInput{Timeout: 3000})
+		h.waitFor("m2", c3po.WaitInput{Timeout: 3000, Kind: c3po.KindIncoming})
+		h.waitFor("m3", c3po.WaitInput{Timeout: 3000})
+		pass(time.Second)
+		must(h.as("m2").SendMessage(t.Context(), c3po.SendInput{Target: "m2", Message: "busy"}))(t) // m2 no longer waits
+		for round := range 100 {
+			waiting := h.waitFor("worker", c3po.WaitInput{Timeout: 60})
+			pass(time.Second)
+			id := must(h.as("m1").SendMessage(t.Context(), c3po.SendInput{Target: "role:review", Message: fmt.Sprint("task ", round)}))(t).ID
+			pass(500 * time.Millisecond)
+			if !waiting.isDone() {
+				t.Fatalf("round %d: the other member still sleeps", round)
+			}
+			same(t, "task", waiting.atOnce(t).ID, id)
+			must(h.as("worker").AckMessages(t.Context(), c3po.AckInput{MessageIDs: []c3po.MessageID{id}}))(t)
+		}
+	})
+}
+
+func TestAPausedMemberTakesNoTask(t *testing.T) {
+	t.Parallel()
+	for name, whom := range map[string]c3po.PauseInput{"the member": {AgentID: "m1"}, "the space": {All: true}} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T) {
+				h := build(t)
+				h.enter("asker")
+				h.join("m1", "review")
+				paused := h.waitFor("m1", c3po.WaitInput{Timeout: 600})
+				pass(time.Second)
+				must(h.asPerson().Pause(t.Context(), whom))(t)
+				id := must(h.as("asker").SendMessage(t.Context(), c3po.SendInput{Target: "role:review", Message: "look"}))(t).ID
+				pass(time.Minute)
+				same(t, "the paused member has taken it", paused.isDone(), false)
+				_, err := h.as("m1").Claim(t.Context(), c3po.MessageInput{MessageID: id})
+				refused(t, err, c3po.AgentUnavailable, "paused")
+				must(h.asPerson().Resume(t.Context(), whom))(t)
+				pass(time.Minute)
+				same(t, "task", paused.atOnce(t).ID, id)
+			})
+		})
+	}
 }

@@ -112,6 +112,9 @@ func (v *vigil) detach(over, hungUp bool) {
 func (v *vigil) end(ctx context.Context, gotMail bool) {
 	cut := ctx.Err() != nil
 	v.detach(cut || gotMail && v.box.state == c3po.SessionWaiting, cut && v.box.livesByConnection())
+	if v.box.took != "" {
+		v.waiter.Took(v.box.took)
+	}
 	v.waiter.Leave()
 	if v.lapses != nil {
 		v.lapses.Stop()

@@ -95,6 +95,7 @@ func (box *inbox) await(ctx context.Context, timeout time.Duration, queues []c3p
 		if v.leave == nil {
 			v.leave = box.hub.presence.Attach(ctx, box.space, box.id, box.place, node.Wait{State: box.state, PID: box.process()})
 		}
+		v.waiter.PassOn()
 		v.pause = q.again()
 		if end, err := v.sleep(ctx, yield); end == drained || err != nil {
 			return end, err
@@ -172,6 +173,9 @@ func (box *inbox) waitForNext(ctx context.Context, incoming bool, timeout time.D
 			return next.Entry != nil, err
 		}
 		claimed, err = box.claimNext(ctx, after)
+		if claimed.Entry != nil {
+			box.took = claimed.Entry.Message.ToAgent
+		}
 		return claimed.Entry != nil, err
 	}))
 	if err != nil {

@@ -16,6 +16,7 @@ type Waiter struct {
 	posts bool           // it is woken by broadcasts; guarded by line.mu
 	rooms []c3po.AgentID // that it is woken by; guarded by line.mu
 	asked c3po.AgentID   // whose fate it follows as well; guarded by line.mu
+	owed  []c3po.AgentID // queues whose wake it has, and passes on unless it takes mail of them; guarded by line.mu
 }
 
 // Join registers a wait. From then on, once stands is closed, nothing that
@@ -44,6 +45,7 @@ func (w *Waiter) Leave() {
 	l := w.line
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.passOn(w)
 	for i, id := range w.about {
 		rest := slices.DeleteFunc(l.waiters[id], func(other *Waiter) bool { return other == w })
 		if len(rest) == 0 {
@@ -52,9 +54,8 @@ func (w *Waiter) Leave() {
 		}
 		l.waiters[id] = rest
 		if i > 0 {
-			// It may have been the one that was woken for queue mail, or have taken
-			// the first of several: another looks.
-			l.wake(id)
+			// What it took may be news for another wait of its agent.
+			wakeFirst(rest)
 		}
 	}
 	for _, room := range w.rooms {
@@ -65,6 +66,34 @@ func (w *Waiter) Leave() {
 	l.unfollow(w)
 	l.wakes.waiters.Add(-1)
 	l.removeUser()
+}
+
+// Took says that the wait ends with mail of a queue, whose wake is used up by that.
+func (w *Waiter) Took(queue c3po.AgentID) {
+	w.line.mu.Lock()
+	defer w.line.mu.Unlock()
+	if i := slices.Index(w.owed, queue); i >= 0 {
+		w.owed = slices.Delete(w.owed, i, i+1)
+	}
+}
+
+// PassOn wakes the next wait for each queue whose mail this one was woken for and did not
+// take: perhaps it sent that mail, or its agent is paused.
+func (w *Waiter) PassOn() {
+	w.line.mu.Lock()
+	defer w.line.mu.Unlock()
+	w.line.passOn(w)
+}
+
+// passOn is called with the lock held.
+func (l *line) passOn(w *Waiter) {
+	for _, queue := range w.owed {
+		all := l.waiters[queue]
+		if next := wakeFirst(all[slices.Index(all, w)+1:]); next != nil {
+			next.owed = append(next.owed, queue)
+		}
+	}
+	w.owed = nil
 }
 
 // Listen makes broadcasts and posts in these rooms wake the wait too. It says

@@ -220,15 +220,29 @@ func (l *line) wake(agent c3po.AgentID) {
 	l.wakeAsked(agent)
 }
 
-// wakeOne wakes the first of those who would take mail of a queue and have no
-// signal yet: only one of them can have it.
+// wakeOne wakes the first of the waits that could take mail of a queue and have no signal
+// yet, because only one of them can have it. If all have one, the first takes this wake too.
 func (l *line) wakeOne(queue c3po.AgentID) {
-	for _, w := range l.waiters[queue] {
+	all := l.waiters[queue]
+	if len(all) == 0 {
+		return
+	}
+	w := wakeFirst(all)
+	if w == nil {
+		w = all[0]
+	}
+	w.owed = append(w.owed, queue)
+}
+
+// wakeFirst wakes the first that has no signal yet; nil if all have one.
+func wakeFirst(waiters []*Waiter) *Waiter {
+	for _, w := range waiters {
 		if len(w.woken) == 0 {
 			w.signal()
-			return
+			return w
 		}
 	}
+	return nil
 }
 
 // follow fills gaps, and checks now and then that there are none.

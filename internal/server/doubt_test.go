@@ -6,7 +6,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/c3po-dev/c3po"
+	"github.com/c3po-dev/c3po/c3po"
 	"github.com/c3po-dev/c3po/internal/auth"
 	"github.com/c3po-dev/c3po/internal/server"
 	"github.com/c3po-dev/c3po/internal/testkit/redistest"

@@ -34,7 +34,8 @@ type queueStore interface {
 	// ClaimLease ago, until HoldUp releases it; a connection to a live node is a sign of life. Nobody else can
 	// claim a message that is held, and nobody what it sent itself. SUPERSEDED for
 	// another run, FORBIDDEN for an agent that is not in the queue and for a message that is
-	// held, INVALID_REQUEST for one that is unknown or has ended. Claiming again
+	// held, INVALID_REQUEST for one that is unknown or has ended. While the agent or the
+	// space is paused there is no next message, and AGENT_UNAVAILABLE for one that is named. Claiming again
 	// what one holds changes nothing. It works when the store is full.
 	Claim(ctx context.Context, space c3po.Space, step ClaimStep) (Claimed, error)
 	// AckClaimed ends messages of one queue's mailbox: those whose newest claim is the
@@ -55,6 +56,11 @@ type queueStore interface {
 func RefuseNotMember(queue, agent c3po.AgentID) *c3po.Error {
 	return c3po.Errorf(c3po.Forbidden, "'%s' has no part in the role '%s'", agent, queue.Queue()).
 		Suggest("Call register_agent with '%s' among your capabilities; your own messages are for others.", queue.Queue())
+}
+
+// RefusePaused is AGENT_UNAVAILABLE for an agent that is to take no work on.
+func RefusePaused(id c3po.AgentID) *c3po.Error {
+	return c3po.Errorf(c3po.AgentUnavailable, "'%s' is paused", id).Suggest("Claim it once you are resumed; others can take it meanwhile.")
 }
 
 // RefuseHeld is FORBIDDEN for a message of a queue that another agent works on.

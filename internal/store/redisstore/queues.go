@@ -43,6 +43,8 @@ func (s *Store) Claim(ctx context.Context, space c3po.Space, step store.ClaimSte
 		return store.Claimed{}, store.RefuseSuperseded(step.Agent)
 	case "stranger":
 		return store.Claimed{}, store.RefuseNotMember(queue, step.Agent)
+	case "paused":
+		return store.Claimed{}, store.RefusePaused(step.Agent)
 	case "no_message":
 		return store.Claimed{}, store.RefuseNoMessage(step.ID)
 	case "ended":

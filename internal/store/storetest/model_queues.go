@@ -74,6 +74,12 @@ func (m *Model) Claim(_ context.Context, name c3po.Space, step store.ClaimStep) 
 		return store.Claimed{}, store.RefuseNotMember(step.Queue, step.Agent)
 	}
 	mail := sp.pending(step.Queue)
+	if sp.record(step.Agent, now).Paused != "" {
+		if step.ID != "" {
+			return store.Claimed{}, store.RefusePaused(step.Agent)
+		}
+		return store.Claimed{Count: len(mail), Now: now}, nil
+	}
 	chosen, err := sp.choose(mail, step, now)
 	if err != nil {
 		return store.Claimed{}, err

@@ -11,11 +11,15 @@
 -- position; given are the hexes this node gave.
 -- Returns {"ok", count, now, hex, fact, body, position to go on from or 0}; hex is
 -- empty if there is none.
--- Or superseded, stranger, no_message, ended <state>, held <agent>.
+-- Or superseded, stranger, paused, no_message, ended <state>, held <agent>.
 min, given = place(meta, min), set_of(given)
 
 if superseded(agent, run) then return { 'superseded' } end
 if not redis.call('ZSCORE', roles, role .. ' ' .. id) then return { 'stranger' } end
+local paused = redis.call('HGET', agent, 'paused') or ''
+if paused == '' then paused = redis.call('HGET', meta, 'paused') or '' end
+if paused ~= '' and hex ~= '' then return { 'paused' } end
+if paused ~= '' then return { 'ok', redis.call('ZCARD', inbox), now, '', '', '', 0 } end
 local alive = lives(seen, attached, nodes, now, lease)
 
 local function was_given(h, f)
