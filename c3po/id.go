@@ -165,11 +165,12 @@ func (a *AgentID) UnmarshalText(text []byte) error {
 	return err
 }
 
-// AgentIDFromFolder turns a folder's name into an agent id that is always valid. Names
-// that have nothing an id may have are told apart by a few digits.
+// AgentIDFromFolder turns a folder's name into an agent id that is always valid. Letters
+// of Latin, Greek and Cyrillic are spelled in ASCII. Names that have nothing an id may have
+// are told apart by a few digits.
 func AgentIDFromFolder(folder string) AgentID {
-	name := notInName.ReplaceAllString(folder, "-")
-	name = strings.TrimLeft(name, "_.-")
+	name := notInName.ReplaceAllString(inASCII(folder), "-")
+	name = strings.TrimRight(strings.TrimLeft(name, "_.-"), "-")
 	if len(name) > 64 {
 		name = name[:64]
 	}

@@ -79,7 +79,8 @@ func TestAFolderAlwaysGivesAValidName(t *testing.T) {
 	t.Parallel()
 	for folder, want := range map[string]c3po.AgentID{
 		"home assistant": "home-assistant", "_private": "private", "": "agent", "...": "agent-ab5d", "+++": "agent-29f5", "日本": "agent-cf2a", "admin": "admin-agent",
-		"système": "syst-me", "-x-": "x-", strings.Repeat("y", 80): c3po.AgentID(strings.Repeat("y", 64)),
+		"système": "systeme", "-x-": "x", "Mein Projekt ü": "Mein-Projekt-ue", "Zoë": "Zoe", "Überblick": "Ueberblick", "проект Щи": "proekt-Shchi",
+		"Ελλάδα": "Ellada", "e\u0301te\u0301": "ete", "日本 api": "api", strings.Repeat("y", 80): c3po.AgentID(strings.Repeat("y", 64)),
 	} {
 		if got := c3po.AgentIDFromFolder(folder); got != want {
 			t.Errorf("AgentIDFromFolder(%q) = %q, want %q", folder, got, want)

@@ -72,8 +72,9 @@ type LetterLeft struct {
 
 // SweepInput says whom to sweep.
 type SweepInput struct {
-	Older  string `json:"older,omitempty" jsonschema:"Only agents that were silent for so long, for example 90m, 24h or 7d; 24h if left out"`
-	DryRun bool   `json:"dry_run,omitempty" jsonschema:"Only say who would be swept"`
+	AgentID string `json:"agent_id,omitempty" jsonschema:"Only this agent, however short it was silent; not while a session of it runs"`
+	Older   string `json:"older,omitempty" jsonschema:"Only agents that were silent for so long, for example 90m, 24h or 7d; 24h if left out"`
+	DryRun  bool   `json:"dry_run,omitempty" jsonschema:"Only say who would be swept"`
 }
 
 // SweepResult says who was swept, or would be.

@@ -4,7 +4,7 @@
 set -eu
 
 # The one that will be asked. wait ends when mail is there; its JSON says what came.
-c3po whoami --as api >/dev/null
+c3po register --as api >/dev/null
 (
 	question=$(c3po wait --as api --timeout 60 --json)
 	id=$(printf '%s' "$question" | sed -n 's/.*"id": *"\([^"]*\)".*/\1/p' | head -n 1)

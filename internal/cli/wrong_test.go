@@ -53,7 +53,7 @@ func TestWaysToGetItWrongAreAnsweredWithCauseAndNextStep(t *testing.T) {
 	alone.folder, together.folder = alone.home, together.home
 	together.run(together.home, "c3po up")
 	t.Cleanup(func() { together.run(together.home, "c3po down") })
-	together.run(together.home, "c3po whoami --as api && c3po whoami --as db && c3po send db 'Which port?' --as api")
+	together.run(together.home, "c3po register --as api && c3po register --as db && c3po send db 'Which port?' --as api")
 
 	var all strings.Builder
 	for _, group := range []struct {

@@ -225,7 +225,10 @@ func (a *Actor) GetAgentStatus(ctx context.Context, in c3po.AgentInput) (c3po.Ag
 	if len(records) > 0 {
 		return a.people.agentView(ctx, records[0])
 	}
-	elsewhere, err := a.people.elsewhere(ctx, id)
+	elsewhere, answers, err := a.hub.store.Renamed(ctx, a.space, id)
+	if err == nil && !answers {
+		elsewhere, err = a.people.elsewhere(ctx, id)
+	}
 	if err != nil {
 		return c3po.Agent{}, err
 	}

@@ -20,6 +20,9 @@ const (
 // Sweep retires agents that were silent for long, at a person's word. Their
 // unread mail becomes dead letters, which come back with them.
 func (a *Actor) Sweep(ctx context.Context, in c3po.SweepInput) (c3po.SweepResult, error) {
+	if in.AgentID != "" {
+		return a.forget(ctx, in)
+	}
 	older := sweepOlder
 	if in.Older != "" {
 		var err error
@@ -58,6 +61,45 @@ func (a *Actor) Sweep(ctx context.Context, in c3po.SweepInput) (c3po.SweepResult
 	return result, nil
 }
 
+// forget sweeps one agent. A call made it look online if no session of it runs.
+func (a *Actor) forget(ctx context.Context, in c3po.SweepInput) (c3po.SweepResult, error) {
+	if in.Older != "" {
+		return c3po.SweepResult{}, refuse("give agent_id or older, not both")
+	}
+	id, err := c3po.ParseAgentID(in.AgentID)
+	if err != nil {
+		return c3po.SweepResult{}, err
+	}
+	records, err := a.hub.store.Agents(ctx, a.space, []c3po.AgentID{id})
+	if err != nil {
+		return c3po.SweepResult{}, err
+	}
+	switch {
+	case len(records) == 0:
+		return c3po.SweepResult{}, a.people.noAgent(ctx, id)
+	case records[0].Remote != "":
+		return c3po.SweepResult{}, refuse("'%s' belongs to another system", id).Suggest("A person removes it with: c3po agents remove-remote %s", id)
+	case records[0].Attached:
+		return c3po.SweepResult{}, refuse("a session of '%s' runs, or its host starts one for mail", id).
+			Suggest("End the session first, or on its host run: c3po attend deny %s", id)
+	}
+	if !in.DryRun && records[0].Online {
+		if _, err := a.hub.store.Unregister(ctx, a.space, id, records[0].Run, ""); err != nil {
+			return c3po.SweepResult{}, err
+		}
+		a.hub.bindings.dropAgent(a.space, id)
+		a.hub.presence.Moved(a.space, id)
+	}
+	result := c3po.SweepResult{DryRun: in.DryRun, Swept: []c3po.SweptAgent{}}
+	gone := &c3po.SweptAgent{ID: id, SilentFor: int64(max(0, time.Since(records[0].Seen)) / time.Second), LastSeen: records[0].Seen}
+	gone, _, err = a.removeAgent(ctx, gone, 0, in.DryRun)
+	if err == nil && gone != nil {
+		result.Swept = append(result.Swept, *gone)
+		a.hub.marks.Touch(a.space, 0)
+	}
+	return result, err
+}
+
 // sweepOne gives nil for an agent that is there after all, and how many letters
 // were buried also if it fails then.
 func (s spaceHub) sweepOne(ctx context.Context, silent store.Silence, older time.Duration, dryRun bool) (swept *c3po.SweptAgent, letters int, err error) {
@@ -66,30 +108,36 @@ func (s spaceHub) sweepOne(ctx context.Context, silent store.Silence, older time
 		return nil, 0, err
 	}
 	swept = &c3po.SweptAgent{ID: silent.ID, SilentFor: int64(silent.For / time.Second), LastSeen: records[0].Seen}
+	return s.removeAgent(ctx, swept, older, dryRun)
+}
+
+// removeAgent retires an agent and buries its mail. It gives nil for one that is there
+// after all, and how many letters were buried also if it fails then.
+func (s spaceHub) removeAgent(ctx context.Context, swept *c3po.SweptAgent, older time.Duration, dryRun bool) (_ *c3po.SweptAgent, letters int, err error) {
 	if dryRun {
-		swept.Letters, err = s.hub.store.InboxSize(ctx, s.space, silent.ID)
+		swept.Letters, err = s.hub.store.InboxSize(ctx, s.space, swept.ID)
 		return swept, 0, err
 	}
 	for {
 		// The store has the last word on who is silent, before any mail is moved.
 		// Mail that comes while it is moved is found by the next round.
-		outcome, err := s.hub.retire(ctx, s.space, silent.ID, older, true)
+		outcome, err := s.hub.retire(ctx, s.space, swept.ID, older, true)
 		if err != nil {
 			return nil, swept.Letters, err
 		}
 		switch outcome {
 		case store.RetireDone:
-			s.tell(ctx, c3po.EventRetired, silent.ID, "")
+			s.tell(ctx, c3po.EventRetired, swept.ID, "")
 			return swept, 0, nil
 		case store.RetireMail:
-			buried, err := s.buryInbox(ctx, silent.ID)
+			buried, err := s.buryInbox(ctx, swept.ID)
 			swept.Letters += buried
 			if err != nil {
 				return nil, swept.Letters, err
 			}
 		default:
 			// If it came back meanwhile, so does what was taken from it.
-			return nil, swept.Letters, s.hub.bringBack(ctx, s.space, silent.ID)
+			return nil, swept.Letters, s.hub.bringBack(ctx, s.space, swept.ID)
 		}
 	}
 }
@@ -119,6 +167,6 @@ func (s spaceHub) buryInbox(ctx context.Context, id c3po.AgentID) (buried int, e
 // removalNotice tells a sender that its recipient is gone, and that it need not act.
 func removalNotice(mail c3po.MessageID) string {
 	_, to, _ := mail.Split()
-	return fmt.Sprintf("Your message %s to '%s' was neither answered nor acked: a person has removed '%s', which had been silent for long. "+
+	return fmt.Sprintf("Your message %s to '%s' was neither answered nor acked: a person has removed '%s'. "+
 		"If it comes back it gets the message, and you get a notice.", mail, to, to)
 }

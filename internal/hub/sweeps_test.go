@@ -230,3 +230,47 @@ func TestWhoeverCalledAMomentAgoIsNeitherSweptNorTakenOutOfRooms(t *testing.T) {
 		}
 	})
 }
+
+func TestAPersonForgetsOneAgentByName(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t)
+		h.enter("ghost")
+		h.enter("bob")
+		h.send("bob", "ghost", "are you there?")
+		dry := h.sweep(c3po.SweepInput{AgentID: "ghost", DryRun: true})
+		if len(dry.Swept) != 1 || dry.Swept[0].Letters != 1 || !h.known("ghost") {
+			t.Fatalf("a dry run says %+v", dry)
+		}
+		// Its last call was just now, and no session of it runs.
+		gone := h.sweep(c3po.SweepInput{AgentID: "ghost"})
+		if len(gone.Swept) != 1 || gone.Swept[0].ID != "ghost" || gone.Swept[0].Letters != 1 || h.known("ghost") || !h.known("bob") {
+			t.Fatalf("forgotten %+v", gone)
+		}
+		h.balanced()
+		_, err := h.asPerson().Sweep(t.Context(), c3po.SweepInput{AgentID: "ghost"})
+		refused(t, err, c3po.AgentNotFound)
+		h.enter("ghost")
+		same(t, "its mail is back", texts(h.inbox("ghost")), []string{"are you there?"})
+	})
+}
+
+func TestAnAgentWhoseSessionRunsIsNotForgotten(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t)
+		h.enter("bob")
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			_, _ = h.as("bob").WaitForMessage(ctx, c3po.WaitInput{Timeout: 3600})
+		}()
+		pass(time.Second)
+		_, err := h.asPerson().Sweep(t.Context(), c3po.SweepInput{AgentID: "bob"})
+		refused(t, err, c3po.InvalidRequest)
+		if !h.known("bob") {
+			t.Error("bob is gone")
+		}
+		stop()
+		<-ended
+	})
+}

@@ -94,7 +94,7 @@ exchange() {
 	mkdir -p "$home"
 	line=$("$@" | grep '| c3po join -$') || fail "no invitation: $*"
 	env -i HOME="$home" PATH="$PATH" C3PO_PREFIX=x $work/context/c3po join - <<<"$line" >/dev/null
-	env -i HOME="$home" PATH="$PATH" $work/context/c3po whoami --as api >/dev/null
+	env -i HOME="$home" PATH="$PATH" $work/context/c3po register --as api >/dev/null
 	env -i HOME="$home" PATH="$PATH" $work/context/c3po send laptop/api "through a container" --as web | grep '^sent '
 }
 
@@ -200,7 +200,7 @@ within 20 test -S "$work/arm.sock"
 "${program[@]}" serve >"$work/arm.log" 2>&1 & # no function: its process would be a shell, and qemu that shell's
 started+=($!)
 within 60 arm health >/dev/null 2>&1 || fail "$(cat "$work/arm.log")"
-arm whoami --as api >/dev/null
+arm register --as api >/dev/null
 arm send api "Which port does the gateway use?" --as web | grep '^sent ' >/dev/null || fail "nothing was sent on arm64"
 arm inbox --as api | grep 'Which port' >/dev/null || fail "nothing arrived on arm64"
 arm reply --last "8443, see deploy/gateway.yaml" --as api >/dev/null

@@ -139,13 +139,13 @@ grep -q "^https://$address:8420/#/login/" "$work/open.out" || fail "the dashboar
 refused "an admin's command of who is a person" laptop c3po token list
 laptop c3po leave --person >/dev/null || fail "signing out"
 refused "the person after they signed out" laptop c3po human list
-laptop c3po whoami --as helper >/dev/null || fail "the host left with its person"
+laptop c3po register --as helper >/dev/null || fail "the host left with its person"
 
 # ---- and what else is refused
 refused "the same invitation again" laptop c3po join - <<<"$invitation"
 refused "an agent of another host" laptop c3po inbox --as hub/asker
 refused "an invitation made by a joined host" laptop c3po invite
 laptop c3po leave >/dev/null || fail "leaving"
-refused "a host that has left" laptop c3po whoami --as helper
+refused "a host that has left" laptop c3po register --as helper
 
 say "TIMES install_and_join_ms=$((joined - began)) until_answered_ms=$((ended - began))"

@@ -232,7 +232,7 @@ echo "$(kubectl -n c3po get service c3po -o 'jsonpath={.spec.clusterIP}') c3po.c
 c3po() { env -i HOME="$work/laptop" PATH="$PATH" "$C3PO_KUBERNETES/c3po-v1.0.0" "$@"; }
 mkdir "$work/laptop"
 kubectl -n c3po exec deploy/c3po -- c3po invite --host laptop --at c3po.c3po.svc:8420 2>/dev/null | grep '| c3po join -$' | c3po join - >"$work/join.log" 2>&1 || fail "$(cat "$work/join.log")"
-c3po whoami --as api >/dev/null
+c3po register --as api >/dev/null
 touch "$work/sending"
 load() { # load WORKER: a message is sent by an agent of its own, because each may send few
 	local n=0

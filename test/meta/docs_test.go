@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -99,4 +100,115 @@ func TestTroubleshootingQuotesTheProgram(t *testing.T) {
 			}
 		}
 	}
+}
+
+// testdata/claims.txt names a test or a dated source for each row of a comparison, for each
+// "no" of the FAQ, and for whatever else it lists.
+func TestWhatPagesClaimOfUsAndOthersIsShown(t *testing.T) {
+	t.Parallel()
+	pages := map[string]string{"README.md": "", "docs/explain/faq.md": ""}
+	for name := range pages {
+		pages[name] = readDocument(t, name)
+	}
+	for _, problem := range judgePageClaims(readDocument(t, "testdata/claims.txt"), pages, namesOfTests(t)) {
+		t.Error(problem)
+	}
+}
+
+func TestTheRuleForClaimsOfPagesBites(t *testing.T) {
+	t.Parallel()
+	pages := map[string]string{"a.md": "| | x |\n|---|---|\n| we | yes |\n| they | no |\n\nNo. Never.\n\n## What does it not do?\n\nFly, or swim. It walks.\n"}
+	whole := "a.md | we | TestIt\na.md | they | https://they.example 2026-01-02\na.md | No. Never | TestIt\na.md | Fly | TestIt\na.md | swim | TestIt\n"
+	tests := map[string]bool{"TestIt": true}
+	if problems := judgePageClaims(whole, pages, tests); len(problems) > 0 {
+		t.Errorf("all is shown, and it says %q", problems)
+	}
+	for _, line := range strings.SplitAfter(strings.TrimSuffix(whole, "\n"), "\n") {
+		if problems := judgePageClaims(strings.Replace(whole, line, "", 1), pages, tests); len(problems) != 1 {
+			t.Errorf("without %q it says %q", line, problems)
+		}
+	}
+	for _, worse := range []string{"a.md | we | TestGone\n", "a.md | we | https://they.example\n", "a.md | we | \n", "a.md | gone | TestIt\n", "b.md | we | TestIt\n"} {
+		if problems := judgePageClaims(whole+worse, pages, tests); len(problems) != 1 {
+			t.Errorf("with %q it says %q", worse, problems)
+		}
+	}
+}
+
+var (
+	datedSource   = regexp.MustCompile(`^https://\S+ 20\d\d-\d\d-\d\d$`)
+	testName      = regexp.MustCompile(`^Test\w+$`)
+	comparedRow   = regexp.MustCompile(`(?m)^\| ([^|]*[^|\s:-][^|]*) \|.*\|$`)
+	plainNo       = regexp.MustCompile(`(?m)^No\. [^.]*`)
+	notDone       = regexp.MustCompile(`(?s)## What does it not do\?\n\n([^.]*)\.`)
+	listSeparator = regexp.MustCompile(`,? or |, `)
+)
+
+// judgePageClaims compares the table of claims with the pages and the tests there are.
+func judgePageClaims(table string, pages map[string]string, tests map[string]bool) (problems []string) {
+	shown := map[string][]string{} // by page
+	for line := range strings.Lines(table) {
+		line = strings.TrimSuffix(line, "\n")
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		fields := strings.SplitN(line, " | ", 3)
+		if len(fields) != 3 || !strings.Contains(pages[fields[0]], fields[1]) {
+			problems = append(problems, fmt.Sprintf("%q is no claim of a page", line))
+			continue
+		}
+		shown[fields[0]] = append(shown[fields[0]], fields[1])
+		if datedSource.MatchString(fields[2]) {
+			continue
+		}
+		names := strings.Fields(fields[2])
+		if len(names) == 0 {
+			problems = append(problems, fmt.Sprintf("nothing shows %q", line))
+		}
+		for _, name := range names {
+			if !testName.MatchString(name) || !tests[name] {
+				problems = append(problems, fmt.Sprintf("%q names %q, which is no test and no dated source", fields[1], name))
+			}
+		}
+	}
+	for name, page := range pages {
+		var claims []string
+		for _, row := range comparedRow.FindAllStringSubmatch(page, -1) {
+			claims = append(claims, strings.Trim(row[1], "* "))
+		}
+		claims = append(claims, plainNo.FindAllString(page, -1)...)
+		if found := notDone.FindStringSubmatch(page); found != nil {
+			claims = append(claims, listSeparator.Split(found[1], -1)...)
+		}
+		for _, claim := range claims {
+			if !slices.ContainsFunc(shown[name], func(known string) bool { return strings.HasPrefix(claim, known) }) {
+				problems = append(problems, fmt.Sprintf("testdata/claims.txt has nothing that shows %q of %s", claim, name))
+			}
+		}
+	}
+	return problems
+}
+
+// namesOfTests are all tests of the repository.
+func namesOfTests(t *testing.T) map[string]bool {
+	t.Helper()
+	tests := map[string]bool{}
+	declared := regexp.MustCompile(`(?m)^func (Test\w+)\(`)
+	err := filepath.WalkDir(".", func(name string, entry fs.DirEntry, err error) error {
+		if err == nil && entry.IsDir() && name != "." && (strings.HasPrefix(entry.Name(), ".") || entry.Name() == "node_modules") {
+			return fs.SkipDir
+		}
+		if err != nil || !strings.HasSuffix(name, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(name)
+		for _, found := range declared.FindAllSubmatch(text, -1) {
+			tests[string(found[1])] = true
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tests
 }

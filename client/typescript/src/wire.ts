@@ -1698,6 +1698,8 @@ export interface Stuck {
 
 /** SweepInput says whom to sweep. */
 export interface SweepInput {
+  /** Only this agent, however short it was silent; not while a session of it runs */
+  agent_id?: string;
   /** Only say who would be swept */
   dry_run?: boolean;
   /** Only agents that were silent for so long, for example 90m, 24h or 7d; 24h if left out */

@@ -97,6 +97,9 @@ With --pre-commit, git also refuses to commit or merge a file that another sessi
 			if done.Repository, err = checkout.SetLeases(true); err != nil {
 				return err
 			}
+			if err := a.Folders.DecideLeases(checkout.Top, true); err != nil {
+				return err
+			}
 			if preCommit {
 				if done.PreCommit, err = installGitHooks(checkout); err != nil {
 					return err
@@ -127,10 +130,10 @@ leases release ends one at once.`,
 			if err != nil {
 				return err
 			}
-			if _, err := checkout.SetLeases(false); err != nil {
+			if err := endLeases(checkout); err != nil {
 				return err
 			}
-			if err := removeGitHooks(checkout); err != nil {
+			if err := a.Folders.DecideLeases(checkout.Top, false); err != nil {
 				return err
 			}
 			done := leaseSwitch{State: "off", Folder: checkout.Top}

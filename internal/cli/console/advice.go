@@ -46,7 +46,7 @@ var personWords = []struct {
 	{regexp.MustCompile(`No response received within (\d+) seconds`), "no answer after ${1}s"},
 	{regexp.MustCompile(`The target agent may be offline or busy\. Check agent status with list_agents\.`), "The question stays open; see it with `c3po tickets`, and wait again with `c3po wait --for ID`."},
 	{regexp.MustCompile(`stays open until your user answers it\.`), "stays open until you answer it: `c3po answer`."},
-	{regexp.MustCompile(`a person reads this when they look; there is no session to wake`), "you read it with `c3po answer`, `c3po top` or the dashboard"},
+	{regexp.MustCompile(`a person reads this when they look; there is no session to wake`), "you read it with `c3po answer`, `c3po top` or the dashboard, where you are signed in"},
 	{regexp.MustCompile(`\b1 earlier messages are not acked yet, get_messages shows them`), "1 earlier message is not acked yet, `c3po inbox` shows it"},
 	{regexp.MustCompile(`\b[Tt]he coordinator's log says`), "`c3po logs` on its host says"},
 	{regexp.MustCompile(`Check parameter values and formats\.`), "--help shows what the command takes."},

@@ -128,7 +128,11 @@ func (a *Console) Acting() (*client.Client, error) {
 		return nil, err
 	}
 	if a.As != "" {
-		return a.Looking()
+		id, err := a.Named()
+		if err != nil {
+			return nil, err
+		}
+		return a.clientAs(id)
 	}
 	if own := a.ownSession(); own != "" {
 		return a.clientAs(own)
@@ -164,14 +168,35 @@ func (a *Console) Looking() (*client.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a.clientAs(id)
+	svc, err := a.clientAs(id)
+	if err != nil {
+		return nil, err
+	}
+	if known, err := a.IsKnown(context.Background(), svc); err == nil && !known && a.AgentHere() == "" && !a.BelowAgent() {
+		return a.clientAs("")
+	}
+	return svc, nil
+}
+
+// LookingAtOwn is Looking for a command that shows what an agent has a part in: a name that
+// no agent has is refused.
+func (a *Console) LookingAtOwn() (*client.Client, error) {
+	svc, err := a.Looking()
+	if err == nil && a.As != "" && svc.ID() == "" {
+		err = c3po.Errorf(c3po.AgentNotFound, "no agent is called %s", a.As).Suggest("`c3po agents` lists the agents.")
+	}
+	return svc, err
 }
 
 // Named is the agent that --as names.
 func (a *Console) Named() (c3po.AgentID, error) {
 	id, err := c3po.ParseAgentID(a.As)
 	if err != nil {
-		return "", BadUsage(err.Error(), c3po.AsError(err).Suggestion+" It comes from "+cmp.Or(a.Origins["as"].Where, "--as")+".")
+		hint := c3po.AsError(err).Suggestion
+		if near := c3po.AgentIDFromFolder(a.As); strings.TrimSpace(a.As) != "" {
+			hint += fmt.Sprintf(" Try %s.", near)
+		}
+		return "", BadUsage(err.Error(), hint+" It comes from "+cmp.Or(a.Origins["as"].Where, "--as")+".")
 	}
 	return id, nil
 }

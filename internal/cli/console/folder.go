@@ -36,13 +36,17 @@ func (a *Console) actingAsFolder() (*client.Client, error) {
 	return svc, nil
 }
 
-// IsKnown says whether the agent that a command acts as may be used to look: a folder
-// that has only named it must not become an agent because somebody looked.
+// IsKnown says whether the agent that a command acts as may be used to look: a name must
+// not become an agent because somebody looked.
 func (a *Console) IsKnown(ctx context.Context, svc *client.Client) (bool, error) {
-	if !a.named {
-		return true, nil
+	if !a.named && a.As == "" || svc.ID().Reserved() {
+		return true, nil // its session runs; or the coordinator refuses the name
 	}
-	looker, err := a.Looking()
+	look := a.Looking
+	if a.As != "" {
+		look = func() (*client.Client, error) { return a.clientAs("") }
+	}
+	looker, err := look()
 	if err != nil {
 		return false, err
 	}
@@ -50,6 +54,9 @@ func (a *Console) IsKnown(ctx context.Context, svc *client.Client) (bool, error)
 	if errors.Is(err, c3po.AgentNotFound) {
 		a.onlyLooked = true
 		return false, nil
+	}
+	if a.As != "" {
+		return true, nil // what is asked of the coordinator next says what is wrong
 	}
 	return true, err
 }
@@ -63,7 +70,11 @@ func (a *Console) ActingIfKnown() (*client.Client, error) {
 	if known, err := a.IsKnown(context.Background(), svc); err != nil || known {
 		return svc, err
 	}
-	return nil, c3po.Errorf(c3po.AgentNotFound, "no agent is called %s, as this folder is", svc.ID()).
+	as := ""
+	if a.named {
+		as = ", as this folder is"
+	}
+	return nil, c3po.Errorf(c3po.AgentNotFound, "no agent is called %s%s", svc.ID(), as).
 		Suggest("Say whose mail it is with --as; `c3po agents` lists the agents.")
 }
 

@@ -76,7 +76,7 @@ func layOut(rows [][]string, columns int) (lines []string) {
 		var line strings.Builder
 		for i, cell := range cells {
 			if isList {
-				cell = shorten(cell, max(widths[i], minColumnsOfOne))
+				cell = shorten(cell, max(widths[i], fewColumnsOfOne))
 			}
 			line.WriteString(cell)
 			if i < len(cells)-1 {
@@ -94,20 +94,21 @@ func withoutEmpty(rows [][]string, columns int) [][]string {
 	if columns == 0 || len(rows) < 2 || len(rows[0]) < minColumnsOfList {
 		return rows
 	}
-	said := make([]bool, len(rows[0]))
-	wide := false
+	said, widths := make([]bool, len(rows[0])), make([]int, len(rows[0]))
 	for n, cells := range rows {
 		if len(cells) != len(said) {
 			return rows // not a list
 		}
-		sum := columnGap * (len(cells) - 1)
 		for i, cell := range cells {
 			said[i] = said[i] || n > 0 && cell != ""
-			sum += width(cell)
+			widths[i] = max(widths[i], width(cell))
 		}
-		wide = wide || sum > columns
 	}
-	if !wide {
+	sum := columnGap * (len(widths) - 1)
+	for _, w := range widths {
+		sum += w
+	}
+	if sum <= columns {
 		return rows
 	}
 	kept := make([][]string, len(rows))

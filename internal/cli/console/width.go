@@ -29,6 +29,7 @@ func columnsOf(w io.Writer) int {
 const (
 	columnGap        = 2
 	minColumnsOfOne  = 12 // the key id of a token
+	fewColumnsOfOne  = 6  // of a list with so many columns that they have to be narrower
 	maxColumnsOfName = 20 // both ends of a name tell it from others
 	minColumnsOfList = 4  // with fewer a table is about one thing, whose paths are to be copied
 )
@@ -55,6 +56,18 @@ func fit(widths []int, most int) {
 			}
 		}
 		if widths[widest] <= minColumnsOfOne {
+			break
+		}
+		widths[widest]--
+	}
+	for ; sum > most && len(widths) > 1; sum-- {
+		widest := 1
+		for i := range widths[1:] {
+			if widths[i+1] > widths[widest] {
+				widest = i + 1
+			}
+		}
+		if widths[widest] <= fewColumnsOfOne {
 			return
 		}
 		widths[widest]--

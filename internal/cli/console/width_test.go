@@ -34,6 +34,22 @@ func TestAListTakesOneLineARowOnATerminal(t *testing.T) {
 	}
 }
 
+func TestAListOfManyColumnsFitsATerminalOfEighty(t *testing.T) {
+	t.Parallel()
+	rows := [][]string{
+		{"KEY ID", "ROLE", "STATE", "SPACES", "AGENTS", "LAST USED", "EXPIRES", "LABEL"},
+		{"k3xv2ab7qmzd", "observer", "active", "main lab", "laptop/*", "within the hour", "2027-11-19 15:04", "the one for the laptop"},
+	}
+	for _, line := range layOut(rows, 80) {
+		if n := width(line); n > 80 {
+			t.Errorf("%d characters: %s", n, line)
+		}
+	}
+	if row := layOut(rows, 80)[1]; !strings.Contains(row, "k3xv2ab7qmzd") {
+		t.Errorf("it cannot be revoked any more: %s", row)
+	}
+}
+
 func TestACommandToCopyIsNotBrokenIntoTwoLines(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
@@ -73,6 +89,10 @@ func TestEmptyColumnsAndLongNamesGiveWayToWhatIsSaid(t *testing.T) {
 		if !strings.Contains(lines[1], want) || width(lines[1]) > 80 {
 			t.Errorf("%d characters: %s", width(lines[1]), lines[1])
 		}
+	}
+	short := [][]string{rows[0], {"api", "last call 22 s ago", "paused: waits for you", "reads it when its user answers", ""}}
+	if line := layOut(short, 80)[1]; !strings.HasSuffix(line, "reads it when its user answers") {
+		t.Errorf("the empty column cuts what is said: %s", line)
 	}
 	if strings.Contains(lines[0], "TASK") {
 		t.Errorf("an empty column takes room: %s", lines[0])

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -71,7 +72,7 @@ asked itself as well.`,
 	cmd.MarkFlagsMutuallyExclusive("status", "online")
 	cmd.Flags().StringVar(&kind, "type", "", "only agents of this kind of program")
 	console.LimitFlag(cmd, &limit, 100)
-	cmd.AddCommand(addRemote(a), removeRemote(a))
+	cmd.AddCommand(addRemote(a), removeRemote(a), forget(a))
 	return cmd
 }
 
@@ -94,10 +95,20 @@ func PrintAgents(w io.Writer, in console.Ink, agents []c3po.Agent) {
 		return
 	}
 	now := time.Now()
+	isUsual := func(agent c3po.Agent) bool { return availability(agent) == string(c3po.Available) }
+	// A person needs the room for when mail is read; a script gets every column.
+	short := console.IsTerminal(w) && !slices.ContainsFunc(agents, func(agent c3po.Agent) bool { return !isUsual(agent) })
 	console.Table(w, func(row func(...string)) {
-		row(in.Bold("AGENT"), in.Bold("STATE"), in.Bold("AVAILABLE"), in.Bold("MAIL"), in.Bold("TASK"))
+		line := func(id, standing, available, mail, task string) {
+			if short {
+				row(id, standing, mail, task)
+			} else {
+				row(id, standing, available, mail, task)
+			}
+		}
+		line(in.Bold("AGENT"), in.Bold("STATE"), in.Bold("AVAILABLE"), in.Bold("MAIL"), in.Bold("TASK"))
 		for _, agent := range agents {
-			row(console.Inline(string(agent.ID)), ShowStanding(in, agent, now), clip(availability(agent), maxAvailabilityColumns), console.Inline(agent.Reachability.Prospect()), console.Inline(agent.CurrentTask))
+			line(console.Inline(string(agent.ID)), ShowStanding(in, agent, now), clip(availability(agent), maxAvailabilityColumns), console.Inline(agent.Reachability.Prospect()), console.Inline(agent.CurrentTask))
 		}
 	})
 }

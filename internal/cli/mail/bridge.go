@@ -40,7 +40,7 @@ register again is to reconnect. Its name is --agent, else BRIDGE_AGENT_ID. With
 			if a.As == "" {
 				return console.BadUsage("the agent has no name", "Give it one with --agent, or set BRIDGE_AGENT_ID.")
 			}
-			svc, err := a.Looking()
+			svc, err := a.Acting()
 			if err != nil {
 				return err
 			}

@@ -44,7 +44,7 @@ func registerFile(ctx context.Context, a *console.Console, name string) error {
 
 func registerListed(ctx context.Context, a *console.Console, in dialect.Register) (dialect.Registered, error) {
 	a.As = in.AgentID
-	svc, err := a.Looking()
+	svc, err := a.Acting()
 	if err != nil {
 		return dialect.Registered{}, err
 	}

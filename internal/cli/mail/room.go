@@ -156,7 +156,7 @@ func roomHistory(a *console.Console) *cobra.Command {
 		Short:   "Show what was said in a room",
 		Example: `  c3po room history build --limit 200`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			svc, err := a.Looking()
+			svc, err := a.LookingAtOwn()
 			if err != nil {
 				return err
 			}
@@ -194,7 +194,7 @@ func roomList(a *console.Console) *cobra.Command {
 		Use:     "list",
 		Short:   "List the rooms you are in, or all of them",
 		Example: `  c3po room list --all`,
-		RunE: console.List(a, a.Looking, &limit, "rooms", func(ctx context.Context, svc *client.Client, _ []string, cursor string, most int) ([]c3po.Room, string, error) {
+		RunE: console.List(a, a.LookingAtOwn, &limit, "rooms", func(ctx context.Context, svc *client.Client, _ []string, cursor string, most int) ([]c3po.Room, string, error) {
 			in.Cursor, in.Limit = cursor, most
 			page, err := svc.RoomList(ctx, in)
 			return page.Rooms, page.Next, err

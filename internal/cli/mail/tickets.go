@@ -33,7 +33,7 @@ out (its deadline passed unanswered; an answer still comes through), cancelled. 
   c3po tickets alice::bob::0a1b2c3d`,
 		Args: console.Arguments(0, 1, "[MESSAGE_ID]"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			svc, err := a.Looking()
+			svc, err := a.LookingAtOwn()
 			if err != nil {
 				return err
 			}

@@ -22,7 +22,7 @@ func Trace(a *console.Console) *cobra.Command {
 		Long: `Show the life of a message: one line for each fact that was proved. A ticketId that
 its sender chose is as good as the message's id.`,
 		Example: `  c3po trace alice::bob::0a1b2c3d`,
-		RunE:    console.Call(a, a.Looking, console.OfMessage(c3po.Service.Trace), printTrace),
+		RunE:    console.Call(a, a.LookingAtOwn, console.OfMessage(c3po.Service.Trace), printTrace),
 	}
 }
 
@@ -191,7 +191,7 @@ func Thread(a *console.Console) *cobra.Command {
 		Short:   "Read a conversation back",
 		Long:    `Show a conversation, oldest first. THREAD is its id, or the id of any message in it.`,
 		Example: `  c3po thread alice::bob::0a1b2c3d`,
-		RunE: console.List(a, a.Looking, &limit, "messages", func(ctx context.Context, svc *client.Client, args []string, cursor string, most int) ([]c3po.Message, string, error) {
+		RunE: console.List(a, a.LookingAtOwn, &limit, "messages", func(ctx context.Context, svc *client.Client, args []string, cursor string, most int) ([]c3po.Message, string, error) {
 			thread, err := console.ThreadID(ctx, svc, args[0])
 			if err != nil {
 				return nil, "", err

@@ -62,6 +62,9 @@ the agent, which is otherwise called like the folder.`, t.Title, t.Name, t.Progr
 			if err := ensureInstalled(cmd.Context(), a, t); err != nil {
 				return err
 			}
+			if err := agentside.OfferLeases(a); err != nil {
+				return err
+			}
 			return become(program, args, as)
 		},
 	}
@@ -164,9 +167,11 @@ func askToInstall(ctx context.Context, a *console.Console, t agentside.Target) e
 			Suggest("Run `c3po install %s` first.", t.Name)
 	}
 	fmt.Fprintf(a.Stdout, "%s does not have c3po yet. To install it, c3po\n\n", t.Title)
-	if err := plan.Install(ctx, a.Stdout); err != nil {
+	var changes bytes.Buffer
+	if err := plan.Install(ctx, &changes); err != nil {
 		return err
 	}
+	fmt.Fprint(a.Stdout, inShort(changes.String(), t.Name))
 	fmt.Fprintf(a.Stdout, "\n%s\n", console.Hang(a.Stdout, 0, fmt.Sprintf("That is for all your projects: %s gets c3po's tools, which it may use without asking you, and learns of mail while it works. Where %s can be woken, mail can start a turn.", t.Title, t.Title)))
 	yes, err := a.Confirm(fmt.Sprintf("c3po uninstall %s takes all of it back. Install it now?", t.Name), true)
 	if err != nil {
@@ -176,6 +181,45 @@ func askToInstall(ctx context.Context, a *console.Console, t agentside.Target) e
 		return c3po.Errorf(c3po.InvalidRequest, "nothing was changed").Suggest("Start %s without c3po with: %s", t.Title, t.Program)
 	}
 	return nil
+}
+
+// maxPlanLines are what a person reads before a question; of a longer plan the start would
+// have scrolled away.
+const maxPlanLines = 15
+
+// inShort is what an installation changes, with a line for each file if the lines of all
+// are too many to be read.
+func inShort(plan, client string) string {
+	if strings.Count(plan, "\n") <= maxPlanLines {
+		return plan
+	}
+	var short strings.Builder
+	file, added, removed := "", 0, 0
+	end := func() {
+		if file != "" {
+			fmt.Fprintf(&short, "%s: %s, %s\n", file, console.CountOf(added, "line")+" added", fmt.Sprint(removed)+" removed")
+		}
+		file, added, removed = "", 0, 0
+	}
+	for line := range strings.Lines(plan) {
+		switch {
+		case strings.HasPrefix(line, "diff "), strings.HasPrefix(line, "--- "):
+			end()
+		case strings.HasPrefix(line, "+++ "):
+			file, _, _ = strings.Cut(strings.TrimSpace(line[4:]), " (with the change)")
+		case file != "" && line[0] == '+':
+			added++
+		case file != "" && line[0] == '-':
+			removed++
+		case file != "" && (line[0] == ' ' || line[0] == '@' || line[0] == '\\'):
+		default:
+			end()
+			short.WriteString(line)
+		}
+	}
+	end()
+	fmt.Fprintf(&short, "c3po install %s --dry-run shows each line.\n", client)
+	return short.String()
 }
 
 // ensureInstalled puts c3po into a coding agent that does not have it.

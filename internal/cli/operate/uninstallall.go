@@ -27,6 +27,7 @@ type removal struct {
 	service  string   // the file that makes the coordinator one; empty if it is none
 	running  string   // where a coordinator runs here
 	hasState bool     // so that one may have run, and its Redis with it
+	leased   []string // working trees with leases
 	folders  []folder // with everything c3po has stored
 	keepData bool
 	program  string // that is removed too; empty if something else keeps it
@@ -56,6 +57,10 @@ func planRemoval(ctx context.Context, a *console.Console, keepData bool) (remova
 	}
 	if m, known := serviceManager(a, runtime.GOOS); known && m.isInstalled() {
 		r.service = m.file
+	}
+	var err error
+	if r.leased, err = agentside.LeasedTrees(a); err != nil {
+		return r, err
 	}
 	state, err := a.Folders.StateFile("")
 	if err != nil {
@@ -127,6 +132,9 @@ func (r removal) print(w io.Writer) {
 	if r.service != "" {
 		fmt.Fprintf(w, "  the service %s\n", console.Inline(r.service))
 	}
+	for _, tree := range r.leased {
+		fmt.Fprintf(w, "  leases in %s: its git hooks, and c3po.leases in .git/config\n", console.Inline(tree))
+	}
 	for _, f := range r.folders {
 		if !r.keepData {
 			fmt.Fprintf(w, "  %s (%s)\n", console.Inline(f.path), sizeInWords(f.bytes))
@@ -139,7 +147,7 @@ func (r removal) print(w io.Writer) {
 
 // isEmpty says that there is nothing to remove.
 func (r removal) isEmpty() bool {
-	return len(r.clients) == 0 && r.running == "" && r.service == "" && (r.keepData || len(r.folders) == 0) && r.program == ""
+	return len(r.clients) == 0 && r.running == "" && r.service == "" && len(r.leased) == 0 && (r.keepData || len(r.folders) == 0) && r.program == ""
 }
 
 func sizeInWords(bytes int64) string {
@@ -197,6 +205,12 @@ func (r removal) carryOut(ctx context.Context, out io.Writer) error {
 		if err != nil {
 			return err
 		}
+	}
+	for _, tree := range r.leased {
+		if err := agentside.EndLeases(tree); err != nil {
+			return err
+		}
+		fmt.Fprintf(out, "leases are off in %s\n", console.Inline(tree))
 	}
 	if r.hasState || r.service != "" {
 		if err := r.unlock(); err != nil {
@@ -264,9 +278,9 @@ func Uninstall(a *console.Console) *cobra.Command {
 --dry-run shows what would be changed, line by line.
 
 Without a name it removes everything of c3po from this host, after showing what that is
-and asking: from the coding agents, the service, the coordinator and its Redis, and the
-folders with mail, tokens and settings, which --keep-data keeps. The program goes too if
-the install script has put it there.`,
+and asking: from the coding agents, the service, the coordinator and its Redis, leases
+and their git hooks in repositories, and the folders with mail, tokens and settings,
+which --keep-data keeps. The program goes too if the install script has put it there.`,
 		Example: `  c3po uninstall claude
   c3po uninstall --all --dry-run`,
 		Args: agentside.UnknownTarget,

@@ -66,6 +66,8 @@ type leaving struct {
 	OwnAgain    bool     `json:"own_restored,omitempty"` // commands go to this host's own coordinator again
 	KeyIDs      []string `json:"key_ids"`                // of the tokens, which stay good until they are revoked
 	Removed     []string `json:"removed"`
+
+	owners []string // whose each token is
 }
 
 func (l leaving) print(w io.Writer) {
@@ -77,8 +79,8 @@ func (l leaving) print(w io.Writer) {
 	} else {
 		fmt.Fprintf(w, "you are signed out of %s\n", console.Inline(l.URL))
 	}
-	for _, kid := range l.KeyIDs {
-		fmt.Fprintf(w, "its token is good until you revoke it there: c3po token revoke %s\n", console.Inline(kid))
+	for i, kid := range l.KeyIDs {
+		fmt.Fprintf(w, "%s is good until you revoke it there: c3po token revoke %s\n", l.owners[i], console.Inline(kid))
 	}
 	if l.StillAgents {
 		fmt.Fprintln(w, "this host's agents stay there; c3po leave takes them out")
@@ -136,7 +138,7 @@ func forget(a *console.Console, personOnly bool) (leaving, error) {
 	if gone.Agents {
 		files = append(files, "credentials.json")
 	}
-	gone.KeyIDs = append(gone.KeyIDs, keyIDs(a, gone)...)
+	gone.findTokens(a)
 	config, err := a.Folders.ConfigFile("")
 	if err != nil {
 		return gone, err
@@ -159,19 +161,18 @@ func forget(a *console.Console, personOnly bool) (leaving, error) {
 	return gone, err
 }
 
-// keyIDs are those of the tokens that a host which leaves has.
-func keyIDs(a *console.Console, gone leaving) (ids []string) {
-	var tokens []string
-	if person, err := a.Folders.Person(); err == nil && person != nil && gone.Person {
-		tokens = append(tokens, person.Human)
-	}
-	if agents, err := a.Folders.Credentials(); err == nil && agents != nil && gone.Agents {
-		tokens = append(tokens, agents.Token, agents.Runner)
-	}
-	for _, text := range tokens {
+// findTokens notes the key ids of the tokens that a host which leaves has.
+func (l *leaving) findTokens(a *console.Console) {
+	note := func(owner, text string) {
 		if token, err := auth.ParseToken(text); err == nil {
-			ids = append(ids, token.KID)
+			l.KeyIDs, l.owners = append(l.KeyIDs, token.KID), append(l.owners, owner)
 		}
 	}
-	return ids
+	if person, err := a.Folders.Person(); err == nil && person != nil && l.Person {
+		note("your token", person.Human)
+	}
+	if agents, err := a.Folders.Credentials(); err == nil && agents != nil && l.Agents {
+		note("the token of this host's agents", agents.Token)
+		note("the token of its runner", agents.Runner)
+	}
 }

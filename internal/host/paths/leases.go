@@ -129,17 +129,25 @@ func (c Checkout) SetLeases(on bool) (string, error) {
 	return repository, nil
 }
 
-func (c Checkout) firstCommit() (string, error) {
+// Leasable refuses a repository that has no name yet: its first commit is not there.
+func (c Checkout) Leasable() error {
 	shallow, err := git(c.Top, "rev-parse", "--is-shallow-repository")
 	if err != nil {
-		return "", gitTrouble(c.Top, err)
+		return gitTrouble(c.Top, err)
 	}
 	if shallow == "true" {
-		return "", c3po.Errorf(c3po.InvalidRequest, "%s is a shallow clone: its first commit is not here, which names the repository", c.Top).
+		return c3po.Errorf(c3po.InvalidRequest, "%s is a shallow clone: its first commit is not here, which names the repository", c.Top).
 			Suggest("Run git fetch --unshallow first.")
 	}
 	if _, err := git(c.Top, "rev-parse", "--verify", "--quiet", "HEAD"); err != nil {
-		return "", c3po.Errorf(c3po.InvalidRequest, "%s has no commit yet, and the first one names the repository", c.Top).Suggest("Make a commit first.")
+		return c3po.Errorf(c3po.InvalidRequest, "%s has no commit yet, and the first one names the repository", c.Top).Suggest("Make a commit first.")
+	}
+	return nil
+}
+
+func (c Checkout) firstCommit() (string, error) {
+	if err := c.Leasable(); err != nil {
+		return "", err
 	}
 	roots, err := git(c.Top, "rev-list", "--max-parents=0", "HEAD")
 	if err != nil {
