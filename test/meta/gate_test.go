@@ -41,7 +41,7 @@ func (c *clone) write(name, text string) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		c.t.Fatal(err)
 	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(text), 0o700); err != nil { // #nosec G306 -- some are run
 		c.t.Fatal(err)
 	}
 }
@@ -196,6 +196,44 @@ func TestASectionThatPassedForTheseFilesIsLeftOut(t *testing.T) {
 	c.write("internal/hub/hub.go", "third, not committed")
 	if sections, why := c.plan(); !slices.Contains(sections, "lint") || !slices.Contains(sections, "tests") {
 		t.Errorf("%s: %q, want lint and tests for other files", why, sections)
+	}
+}
+
+func TestARunRecordsWhatItProvedAndWhatItOwes(t *testing.T) {
+	t.Parallel()
+	c := newClone(t)
+	c.write(".ci/install", "#!/bin/sh\n")
+	c.write(".ci/sections", "program first every true\n\nclaude wait go sh again.sh\nlint beside go test -e works\nclaude-smoke smoke every false\n")
+	c.write("again.sh", `echo "$SECTION TestIt passed" >>"$SECOND_RUNS"`)
+	c.commit()
+	cmd := exec.CommandContext(t.Context(), ".ci/run", "all")
+	cmd.Dir = c.dir
+	out, err := cmd.CombinedOutput()
+	if owed := c.run("cat", ".ci/owed"); err == nil || !strings.Contains(string(out), "== claude") || !strings.HasSuffix(owed, "\nlint\n") {
+		t.Errorf("lint is broken: %v, owed %q\n%s", err, owed, out)
+	}
+	c.write("works", "")
+	c.commit()
+	if said := c.run(".ci/run", "lint"); !strings.Contains(said, "\nno second runs\nall good after ") || strings.Contains(c.run("cat", ".ci/owed"), "\nlint\n") {
+		t.Errorf("lint works and is owed:\n%s", said)
+	}
+	c.commit()
+	said := c.run(".ci/run", "all")
+	if !strings.Contains(said, "\nsecond runs:\nclaude TestIt passed\nall good after ") {
+		t.Errorf("the end names no second run:\n%s", said)
+	}
+	proved := c.run("cat", ".ci/proved")
+	for _, line := range []string{"commit " + c.git("rev-parse", "HEAD"), "section claude ", "section lint ", "second claude TestIt passed"} {
+		if !strings.Contains(proved, "\n"+line) {
+			t.Errorf("no line %q in\n%s", line, proved)
+		}
+	}
+	c.write(".ci/proved", "") // now the gate is everything, and all of it has passed
+	c.commit()
+	c.run(".ci/run")
+	c.write(".ci/proved", "")
+	if said := c.run(".ci/run"); !strings.Contains(said, "leave lint") || !strings.Contains(said, "second runs:\nclaude TestIt passed") {
+		t.Errorf("what passed runs again, or its second run is forgotten:\n%s", said)
 	}
 }
 
