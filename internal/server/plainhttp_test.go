@@ -13,7 +13,7 @@ import (
 	"github.com/c3po-dev/c3po/internal/testkit/redistest"
 )
 
-// What docs/adr/0015-a-session-process-on-each-host.md says can be done without one.
+// What docs/dev/adr/0015-a-session-process-on-each-host.md says can be done without one.
 func TestAgentsTalkOverPlainHTTPWithNothingInstalledOnTheirHosts(t *testing.T) {
 	t.Parallel()
 	c := start(t, server.Config{RedisURL: redistest.Start(t), Auth: auth.None})

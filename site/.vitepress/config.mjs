@@ -6,8 +6,8 @@ import { fileURLToPath } from "node:url";
 import { address, pagesOf } from "./pages.mjs";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
-// Documents in these folders are for who works on what is in them.
-const notPages = [".ci", ".github", "bin", "cmd", "deploy", "dist", "image", "internal", "plugin", "site", "test", "testdata", "tools", "web"];
+// Documents in these folders are for developers of c3po.
+const notPages = [".ci", ".github", "bin", "cmd", "deploy", "dist", "docs/dev", "image", "internal", "plugin", "site", "test", "testdata", "tools", "web"];
 const source = "https://github.com/c3po-dev/c3po";
 
 export default {
@@ -62,7 +62,7 @@ function linksToSource(md) {
     const target = href.split("#")[0];
     if (target && !/^[a-z]+:|^\//.test(target)) {
       const file = join(dirname(join(root, env.relativePath)), decodeURIComponent(target));
-      const page = file.endsWith(".md") && !notPages.includes(relative(root, file).split("/")[0]);
+      const page = file.endsWith(".md") && !notPages.some((folder) => relative(root, file).startsWith(`${folder}/`));
       if (!page && existsSync(file) && file.startsWith(root)) {
         const kind = statSync(file).isDirectory() ? "tree" : "blob";
         tokens[i].attrSet("href", `${source}/${kind}/main/${relative(root, file)}`);

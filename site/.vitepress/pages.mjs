@@ -1,6 +1,6 @@
 // The list of pages is docs/README.md: a heading begins a group, and every row of a
 // table begins with a link to a page, which for one that git does not keep is its
-// address on the site.
+// address on the site. Pages of docs/dev are read in the repository.
 import { readFileSync } from "node:fs";
 import { join } from "node:path/posix";
 
@@ -12,7 +12,7 @@ export function pagesOf(docs) {
     const [, group] = line.match(/^## (.+)$/) ?? [];
     const [, text, link] = line.match(/^\| \[(.+?)\]\((\S+)\) \|/) ?? [];
     if (group) groups.push({ text: group, collapsed: false, items: [] });
-    if (link) groups.at(-1)?.items.push({ text, link: link.startsWith(address) ? link.replace(address, "/") : join("/docs", link).replace(/(README)?\.md$/, "") });
+    if (link && !link.startsWith("dev/")) groups.at(-1)?.items.push({ text, link: link.startsWith(address) ? link.replace(address, "/") : join("/docs", link).replace(/(README)?\.md$/, "") });
   }
   return groups;
 }

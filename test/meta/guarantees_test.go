@@ -39,18 +39,18 @@ func TestEveryGuaranteeNamesTestsThatExist(t *testing.T) {
 	}
 }
 
-// Tests are named for engineers, on the pages of docs/operations. A user's page has
+// Tests are named for developers, on the pages of docs/dev. A user's page has
 // what holds; a comment that is not shown binds a sentence to its tests.
-func TestOnlyPagesForEngineersNameTests(t *testing.T) {
+func TestOnlyPagesForDevelopersNameTests(t *testing.T) {
 	t.Parallel()
 	known, named := everyTest(t, os.DirFS(".")), 0
 	for page, text := range ourDocuments(t) {
-		if page != "README.md" && !strings.HasPrefix(page, "docs/") || path.Dir(page) == "docs/adr" {
+		if page != "README.md" && !strings.HasPrefix(page, "docs/") || path.Dir(page) == "docs/dev/adr" {
 			continue
 		}
 		for _, name := range visibleTests.FindAllString(htmlComment.ReplaceAllString(text, ""), -1) {
 			named++
-			if path.Dir(page) != "docs/operations" {
+			if path.Dir(page) != "docs/dev" {
 				t.Errorf("%s names %s", page, name)
 			}
 			if !slices.ContainsFunc(slices.Collect(maps.Keys(known)), func(test string) bool { return strings.HasPrefix(test, name) }) { // a pattern of -run

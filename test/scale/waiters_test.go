@@ -31,7 +31,7 @@ func crowdWaits(t *testing.T, encrypted bool, most int64) {
 	t.Run(fmt.Sprintf("%d waits", nodes*each), func(t *testing.T) { manyWait(t, encrypted, nodes, each, most) })
 }
 
-// soon is what 99 of 100 wakes may take. docs/operations/scale.md tells why they take longer
+// soon is what 99 of 100 wakes may take. docs/dev/scale.md tells why they take longer
 // where everything shares two processors.
 const soon = 25 * time.Millisecond
 

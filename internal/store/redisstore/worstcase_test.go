@@ -46,7 +46,7 @@ const (
 // work stops any of them now and then. So each case runs several times, and each of its
 // commands counts as in the run where it took the least: it is asked how long
 // Redis is busy with it, and work of others only adds. REPORT names a folder for the
-// table of docs/operations/scale.md.
+// table of docs/dev/scale.md.
 func TestNoStepHoldsRedisUpAtTheLimits(t *testing.T) {
 	faultrig.NeedQuiet(t)
 	c := &crowd{t: t, space: "crowd", agents: 1_500, ended: 3_000, posts: 2_000}

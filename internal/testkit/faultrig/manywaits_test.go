@@ -44,7 +44,7 @@ func TestManyWaitsCostLittleMemoryAndAHandfulOfConnections(t *testing.T) {
 	// After ten seconds they are parked, and what they needed before is given back.
 	rest := time.Duration(faultrig.Size(3, 40)) * time.Second
 	each := (faultrig.LowestResident(t, rest, coordinator.PID())[0] - before) / int64(waits)
-	most := int64(24 << 10) // docs/operations/scale.md says what it is made of
+	most := int64(24 << 10) // docs/dev/scale.md says what it is made of
 	if !faultrig.Torture() {
 		most = 56 << 10 // of few, what a process takes anyway is much
 	}
