@@ -261,7 +261,7 @@ func (h *Hub) Ready(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
-	if _, err := h.store.Now(ctx); err != nil {
+	if err := h.store.Writable(ctx); err != nil {
 		reasons = append(reasons, err)
 	}
 	return errors.Join(reasons...)

@@ -72,6 +72,9 @@ type eventStore interface {
 	Memory(ctx context.Context) (Memory, error)
 	// Engine is what the running engine says of itself; nil if it will not.
 	Engine(ctx context.Context) (*c3po.Engine, error)
-	// Now is the store's clock, and proof that it answers.
+	// Writable reports why no change can be stored: the engine does not answer, or takes
+	// no writes. It writes nothing.
+	Writable(ctx context.Context) error
+	// Now is the store's clock.
 	Now(ctx context.Context) (time.Time, error)
 }

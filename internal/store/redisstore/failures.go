@@ -23,6 +23,9 @@ func (s *Store) write(ctx context.Context, step string, once func() error) error
 			return attempt.Final, err
 		}
 		err := once()
+		if readOnly(err) {
+			s.dials.cut()
+		}
 		return verdict(err), err
 	})
 	switch {
@@ -49,7 +52,7 @@ func verdict(err error) attempt.Verdict {
 	switch {
 	case err == nil, rueidis.IsRedisNil(err):
 		return attempt.Final
-	case answered && (refused.IsLoading() || refused.IsClusterDown() || refused.IsTryAgain()):
+	case readOnly(err), answered && (refused.IsLoading() || refused.IsClusterDown() || refused.IsTryAgain()):
 		return attempt.Undone
 	case answered:
 		return attempt.Final
@@ -60,6 +63,13 @@ func verdict(err error) attempt.Verdict {
 	default:
 		return attempt.Doubt
 	}
+}
+
+// readOnly reports whether Redis refused a write because it is a replica: since its role
+// changed, or because the address leads to one.
+func readOnly(err error) bool {
+	refused, ok := rueidis.IsRedisErr(err)
+	return ok && strings.HasPrefix(refused.Error(), "READONLY")
 }
 
 // failure is for what changed nothing: a read, or a change that Redis refused or
@@ -93,14 +103,42 @@ func (s *Store) refusal(step string, refused *rueidis.RedisError) error {
 	case strings.HasPrefix(text, "MISCONF"):
 		return c3po.Because(refused, c3po.StoreFull, "Redis cannot write to its disk").
 			Suggest("Free disk space on the Redis host. Nothing was stored.")
-	case strings.HasPrefix(text, "LOADING"), strings.HasPrefix(text, "CLUSTERDOWN"), strings.HasPrefix(text, "READONLY"),
-		strings.HasPrefix(text, "MASTERDOWN"), strings.HasPrefix(text, "TRYAGAIN"), strings.HasPrefix(text, "BUSY"),
+	case strings.HasPrefix(text, "READONLY"):
+		return refuseReplica(refused)
+	case strings.HasPrefix(text, "LOADING"):
+		return c3po.Because(refused, c3po.RedisUnavailable, "Redis is loading its data").
+			Suggest("Wait until it has. Nothing was stored; try again with the same client_key.")
+	case strings.HasPrefix(text, "CLUSTERDOWN"), strings.HasPrefix(text, "MASTERDOWN"), strings.HasPrefix(text, "TRYAGAIN"), strings.HasPrefix(text, "BUSY"),
 		strings.HasPrefix(text, "NOAUTH"), strings.HasPrefix(text, "WRONGPASS"), strings.HasPrefix(text, "NOPERM"):
 		return notReached(refused)
 	}
 	s.log.Error("script failed", "step", step, "err", refused)
 	return c3po.Because(refused, c3po.Internal, "internal error").
 		Suggest("Nothing was changed. The coordinator's log says what Redis answered.")
+}
+
+func refuseReplica(cause error) error {
+	return c3po.Because(cause, c3po.RedisUnavailable, "Redis takes no writes: the Redis URL leads to a replica").
+		Suggest("Wait until the failover is over, or point the URL at the primary. Nothing was stored; try again with the same client_key.")
+}
+
+// Writable implements store.Store.
+func (s *Store) Writable(ctx context.Context) error {
+	defer s.took("role", time.Now())
+	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
+	defer cancel()
+	said, _, err := askNodes(ctx, s, func(ctx context.Context, node rueidis.Client) (string, error) {
+		return node.Do(ctx, node.B().Info().Section("replication").Build()).ToString()
+	})
+	if err != nil {
+		return s.failure(ctx, "read role", err)
+	}
+	// The client of a cluster follows its primaries.
+	if len(said) == 1 && strings.Contains(anyOf(said), "role:slave") {
+		s.dials.cut()
+		return refuseReplica(nil)
+	}
+	return nil
 }
 
 func notReached(err error) error {

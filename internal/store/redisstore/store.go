@@ -52,6 +52,8 @@ type Store struct {
 	looks   int      // maxLooked, but in tests
 	bits64  bool     // the engine has integers of 64 bits
 
+	dials dials
+
 	engine engineCache
 	relief relief
 
@@ -77,6 +79,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		return nil, err
 	}
 	s.socket = strings.HasPrefix(cfg.URL, "unix://") || strings.HasPrefix(cfg.URL, "/")
+	s.dials.join(&options)
 	if s.commands, err = rueidis.NewClient(options); err != nil {
 		return nil, notReached(err)
 	}

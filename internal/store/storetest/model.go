@@ -253,6 +253,9 @@ func (m *Model) Memory(context.Context) (store.Memory, error) {
 // Engine implements store.Store. A model is all there is of it.
 func (m *Model) Engine(context.Context) (*c3po.Engine, error) { return nil, nil }
 
+// Writable implements store.Store.
+func (m *Model) Writable(context.Context) error { return nil }
+
 // Now implements store.Store.
 func (m *Model) Now(context.Context) (time.Time, error) {
 	m.mu.Lock()
