@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	readyTimeout = 30 * time.Second
+	readyTimeout = time.Minute
 	// endTimeout is more than a coordinator may take to drain.
 	endTimeout = 30 * time.Second
 )
@@ -162,7 +162,23 @@ func (c *Coordinator) end(signal os.Signal) {
 	}
 }
 
+// start starts it until it serves. Like a service manager it starts one again that found no
+// Redis: on a busy machine both may need more time than a coordinator waits for its Redis.
 func (c *Coordinator) start(listen string) {
+	c.t.Helper()
+	for end := time.Now().Add(readyTimeout); ; {
+		err := c.tryStart(listen)
+		if err == nil {
+			return
+		}
+		log := tail(c.Log())
+		if time.Now().After(end) || !strings.Contains(log, "Redis cannot be reached") {
+			c.t.Fatalf("start a coordinator on %s: %v\n%s", listen, err, log)
+		}
+	}
+}
+
+func (c *Coordinator) tryStart(listen string) error {
 	c.t.Helper()
 	log, err := os.OpenFile(c.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -189,8 +205,8 @@ func (c *Coordinator) start(listen string) {
 	}()
 	if err != nil {
 		_ = c.process.end(syscall.SIGKILL)
-		c.t.Fatalf("start a coordinator on %s: %v\n%s", listen, err, tail(c.Log()))
 	}
+	return err
 }
 
 // environment is this process's, without what would configure the coordinator.

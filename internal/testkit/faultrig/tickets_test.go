@@ -56,7 +56,7 @@ func TestEveryAnswerReachesItsAskerOnceWhoeverElseReadsTheInbox(t *testing.T) {
 	nodes := []*faultrig.Coordinator{faultrig.Start(t, redis.URL()), faultrig.Start(t, redis.URL())}
 	name := func(i int) c3po.AgentID { return c3po.AgentID(fmt.Sprintf("agent-%d", i%agents)) }
 	session := func(i, s int) *client.Client {
-		return client.New(client.Config{URL: nodes[(i+s)%2].URL(), AgentID: name(i), Run: fmt.Sprintf("run-%d", i), Session: fmt.Sprintf("s-%d-%d", i, s)})
+		return client.New(client.Config{URL: nodes[(i+s)%2].URL(), AgentID: name(i), Run: fmt.Sprintf("run-%d", i), Session: fmt.Sprintf("s-%d-%d", i, s), Patience: 5 * time.Minute})
 	}
 	for i := range agents {
 		if _, err := session(i, 0).RegisterAgent(t.Context(), c3po.RegisterInput{}); err != nil {
