@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"time"
@@ -12,12 +13,8 @@ import (
 	"github.com/c3po-dev/c3po/internal/client"
 )
 
-const (
-	// completionTimeout is how long a person waits who has pressed the tab key.
-	completionTimeout = 300 * time.Millisecond
-	// completeAgents is how many agents are offered.
-	completeAgents = 200
-)
+// completeAgents is how many agents are offered.
+const completeAgents = 200
 
 func completion(a *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
@@ -150,7 +147,7 @@ func completing(a *console.Console, cmd *cobra.Command, ask func(context.Context
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	ctx, cancel := context.WithTimeout(ctx, completionTimeout)
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(a.TabTimeout, 300*time.Millisecond))
 	defer cancel()
 	return ask(ctx, svc), nothing
 }

@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 		defer stop()
 		os.Exit(cli.Main(ctx, cli.Process{
-			Name: os.Args[0], Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Version: cmp.Or(os.Getenv(versionVariable), "test"), Commit: "none", Top: top,
+			Name: os.Args[0], Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Version: cmp.Or(os.Getenv(versionVariable), "test"), Commit: "none", Top: top, TabTimeout: 30 * time.Second,
 		}))
 	}
 	testscript.Main(m, map[string]func(){"c3po": program, "bridge-register": program, "bridge-reply": program, "bridgectl": program, "format-stream": program, "claude-docker": program})

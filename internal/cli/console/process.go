@@ -26,6 +26,8 @@ type Process struct {
 	Commit  string
 	Top     int              // the process at which looking for agents above this one ends: a test's own; the first if 0
 	Now     func() time.Time // a clock for tests; time.Now, and that of Redis, if nil
+	// TabTimeout is how long the tab key waits for the coordinator; 300 ms if 0.
+	TabTimeout time.Duration
 }
 
 // A usageError is a command that was not understood.
