@@ -168,8 +168,21 @@ type cutter struct {
 	scenes *atomic.Int64
 }
 
-// patience is how long a caller waits: what cannot be done is said within it.
+// opened opens a store, however long a busy machine takes for that.
+func opened(t *testing.T, cfg redisstore.Config) (store *redisstore.Store) {
+	t.Helper()
+	var err error
+	if !faultrig.Within(time.Minute, func() bool { store, err = redisstore.Open(t.Context(), cfg); return err == nil }) {
+		t.Fatal(err)
+	}
+	return store
+}
+
+// patience is how long a caller waits at least: what cannot be done is said within it.
 const patience = 600 * time.Millisecond
+
+// lanes are how many are cut at once.
+const lanes = 16
 
 // surely does what nothing stands in the way of, however busy the machine is.
 func (c *cutter) surely(what string, do func() error) {
@@ -211,24 +224,27 @@ func (c *cutter) onSound(s *scene) *scene {
 	return s
 }
 
-// rehearse counts the steps of a deed, and says what it comes to.
-func (c *cutter) rehearse(d deed) (steps int, want []string) {
+// rehearse counts the steps of a deed, and says what it comes to and how long it takes.
+func (c *cutter) rehearse(d deed) (steps int, want []string, took time.Duration) {
 	s := c.stage(d)
 	defer s.strike(c.t)
 	c.proxy.FailAt(string(s.space), 0, false, nil)
+	began := time.Now()
 	if err := d.do(c.t.Context(), s); err != nil {
 		c.t.Errorf("%s: %v", d.name, err)
 	}
-	return c.proxy.Requests(), c.onSound(s).state(c.t)
+	took = time.Since(began)
+	return c.proxy.Requests(), c.onSound(s).state(c.t), took
 }
 
 // cut does a deed whose connections end at a step, and judges the answer.
-func (c *cutter) cut(d deed, want []string, at int, executed bool, then faultrig.Aftermath) (reached, unknown, lied bool) {
+func (c *cutter) cut(d deed, want []string, took time.Duration, at int, executed bool, then faultrig.Aftermath) (reached, unknown, lied bool) {
 	s := c.stage(d)
 	defer s.strike(c.t)
 	before := s.raw(c.t)
 	point := fmt.Sprintf("%s, cut at step %d (executed: %v, then %d)", d.name, at, executed, then)
-	ctx, cancel := context.WithTimeout(c.t.Context(), patience)
+	// As many do the same at once as there are lanes.
+	ctx, cancel := context.WithTimeout(c.t.Context(), max(patience, lanes*took))
 	defer cancel()
 	c.proxy.CutAt(string(s.space), at, executed, then)
 	err := d.do(ctx, s)
@@ -257,16 +273,12 @@ func (c *cutter) cut(d deed, want []string, at int, executed bool, then faultrig
 // it: an answer that says that nothing was stored is true.
 func TestACutConnectionNeverMakesWhatIsStoredNotStored(t *testing.T) {
 	t.Parallel()
-	const lanes = 16
 	redis := redistest.New(t)
 	limits := noLimits()
 	limits.ReapEvery = time.Minute
 	all := append(deeds(), furtherDeeds()...)
 	open := func(url string) *redisstore.Store {
-		store, err := redisstore.Open(t.Context(), redisstore.Config{URL: url, Limits: limits})
-		if err != nil {
-			t.Fatal(err)
-		}
+		store := opened(t, redisstore.Config{URL: url, Limits: limits})
 		t.Cleanup(store.Close)
 		return store
 	}
@@ -279,6 +291,7 @@ func TestACutConnectionNeverMakesWhatIsStoredNotStored(t *testing.T) {
 	type point struct {
 		deed
 		want     []string
+		took     time.Duration
 		at       int
 		executed bool
 		then     faultrig.Aftermath
@@ -290,11 +303,11 @@ func TestACutConnectionNeverMakesWhatIsStoredNotStored(t *testing.T) {
 			continue // these change what time and damage do, not what somebody asks for
 		}
 		rehearsal.rehearse(d) // a script that Redis sees for the first time takes a step more
-		steps, want := rehearsal.rehearse(d)
+		steps, want, took := rehearsal.rehearse(d)
 		for n := range faultrig.Size(1, 7) * 2 * steps * 4 {
 			// The short form takes one aftermath at each point, by turns.
 			if then := n / (2 * steps) % 4; faultrig.Torture() || then == (turn+n%(2*steps))%4 {
-				points = append(points, point{d, want, n/2%steps + 1, n%2 == 1, faultrig.Aftermath(then)})
+				points = append(points, point{d, want, took, n/2%steps + 1, n%2 == 1, faultrig.Aftermath(then)})
 			}
 		}
 	}
@@ -309,7 +322,7 @@ func TestACutConnectionNeverMakesWhatIsStoredNotStored(t *testing.T) {
 		c := lane()
 		busy.Go(func() {
 			for p := range work {
-				reached, doubt, lied := c.cut(p.deed, p.want, p.at, p.executed, p.then)
+				reached, doubt, lied := c.cut(p.deed, p.want, p.took, p.at, p.executed, p.then)
 				for what, counter := range map[*atomic.Int64]bool{&cuts: reached, &missed: !reached, &unknown: doubt, &lies: lied} {
 					if counter {
 						what.Add(1)

@@ -225,13 +225,9 @@ func TestACoordinatorMayDieBeforeAndAfterEveryStep(t *testing.T) {
 	limits.MessageLife, limits.EndedLife, limits.ReapEvery = time.Minute, time.Minute, time.Minute
 	began := time.Now()
 	open := func(url string) *redisstore.Store {
-		store, err := redisstore.Open(t.Context(), redisstore.Config{URL: url, Limits: limits, Now: func() time.Time {
+		return opened(t, redisstore.Config{URL: url, Limits: limits, Now: func() time.Time {
 			return began.Add(time.Duration(clock.Load()) * time.Second)
 		}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return store
 	}
 	sound := open(redis.URL())
 	defer sound.Close()
