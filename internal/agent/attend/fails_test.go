@@ -3,6 +3,7 @@ package attend
 import (
 	"context"
 	"fmt"
+	"net/http/httptest"
 	"os/exec"
 	"strings"
 	"sync/atomic"
@@ -10,10 +11,15 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po/c3po"
+	"github.com/c3po-dev/c3po/internal/agent/resident"
+	"github.com/c3po-dev/c3po/internal/auth"
 	"github.com/c3po-dev/c3po/internal/client"
 	"github.com/c3po-dev/c3po/internal/host/paths"
+	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store/redisstore"
 	"github.com/c3po-dev/c3po/internal/testkit/faultrig"
 	"github.com/c3po-dev/c3po/internal/testkit/redistest"
+	"github.com/c3po-dev/c3po/internal/transport/rest"
 )
 
 func TestMain(m *testing.M) { faultrig.Main(m) }
@@ -132,6 +138,40 @@ func TestARunThatDoesNotReadItsMailHasFailed(t *testing.T) {
 	r.ask("Which port has the printer?")
 	if _, words := r.asked(); !strings.Contains(words, "it ended without reading its mail") {
 		t.Errorf("the person reads %s", words)
+	}
+}
+
+// The client of a session ends right after it has read, and a coordinator whose Redis is slow
+// takes its time to write that down.
+func TestMailCountsAsReadBeforeTheCoordinatorHasWrittenItDown(t *testing.T) {
+	t.Parallel()
+	redis, err := redisstore.Open(t.Context(), redisstore.Config{URL: redistest.New(t).URL(), Limits: c3po.DefaultLimits()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(redis.Close)
+	// Only a hub that runs writes notes.
+	coordinator := httptest.NewServer(rest.New(rest.Config{Hub: hub.New(hub.Config{Store: redis}), Auth: auth.New(auth.Config{Mode: auth.None})}))
+	t.Cleanup(coordinator.Close)
+	r := &testHost{t: t, url: coordinator.URL}
+	if _, err := r.as("api").RegisterAgent(t.Context(), c3po.RegisterInput{}); err != nil {
+		t.Fatal(err)
+	}
+	r.ask("Which port has the printer?")
+	attending := client.New(client.Config{URL: r.url, AgentID: "api", Closed: true})
+	mail, err := resident.Look(t.Context(), attending, c3po.PendingInput{State: c3po.SessionClosed}, maxLetters, nil)
+	if err != nil || len(mail.Mail) != 1 {
+		t.Fatalf("there are %d messages, %v", len(mail.Mail), err)
+	}
+	k := keeperOf(t)
+	if !k.unread(t.Context(), attending, mail.Mail) {
+		t.Error("mail counts as read before anybody reads it")
+	}
+	if _, err := r.as("api").GetMessages(t.Context(), c3po.GetMessagesInput{}); err != nil {
+		t.Fatal(err)
+	}
+	if k.unread(t.Context(), attending, mail.Mail) {
+		t.Error("mail that was read counts as unread")
 	}
 }
 

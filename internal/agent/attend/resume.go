@@ -95,26 +95,39 @@ func (k *keeper) resume(ctx context.Context, to *client.Client, mail resident.Vi
 	return nil
 }
 
-// unread says that a run has left mail that it was started for, and that nobody has read.
+// unread reports whether a run has left mail that it was started for, and that nobody has read.
 func (k *keeper) unread(ctx context.Context, to *client.Client, mail []hook.Letter) bool {
-	for range 3 { // that it was handed out is written down a moment later
-		now, err := resident.Look(ctx, to, c3po.PendingInput{Limit: maxLetters, State: c3po.SessionClosed}, maxLetters, nil)
-		if err != nil {
-			return false
-		}
-		untouched := func(l hook.Letter) bool {
-			if !k.calls(l) || !slices.Contains(now.IDs(), l.ID) {
-				return false
-			}
-			trace, err := to.Trace(ctx, c3po.MessageInput{MessageID: l.ID})
-			return err == nil && trace.Deliveries == 0 && trace.Received == nil
-		}
-		if !slices.ContainsFunc(mail, untouched) {
+	for range 3 { // what another coordinator has handed out shows a moment later
+		if found, err := k.findUnread(ctx, to, mail); err != nil || !found {
 			return false
 		}
 		attempt.Sleep(ctx, seekEvery)
 	}
 	return ctx.Err() == nil
+}
+
+// findUnread peeks, which also counts what the coordinator has handed out and not written down.
+func (k *keeper) findUnread(ctx context.Context, to *client.Client, mail []hook.Letter) (bool, error) {
+	in := c3po.GetMessagesInput{Limit: maxLetters}
+	for {
+		page, err := to.Peek(ctx, in)
+		if err != nil {
+			return false, err
+		}
+		for _, m := range page.Messages {
+			if m.Redelivered || !slices.ContainsFunc(mail, func(l hook.Letter) bool { return l.ID == m.ID && k.calls(l) }) {
+				continue
+			}
+			trace, err := to.Trace(ctx, c3po.MessageInput{MessageID: m.ID})
+			if err == nil && trace.Received == nil {
+				return true, nil
+			}
+		}
+		if page.Next == "" {
+			return false, nil
+		}
+		in.Cursor = page.Next
+	}
 }
 
 func (k *keeper) host() string {
