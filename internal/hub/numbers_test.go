@@ -70,6 +70,12 @@ func TestTheFingerprintTellsEveryFieldApart(t *testing.T) {
 	if _, ok := prints[store.Fingerprint(full, "a::b::00000002")]; ok {
 		t.Error("an answer to another message has the same fingerprint")
 	}
+	// Stored fingerprints are compared with new ones. If this one has to change, so does
+	// fingerprintVersion.
+	const golden = "1:f25cfc31478604d1b0dd9629eecb56d6c5cd8d987157b16cf0b1dc48b2a6d0b1"
+	if got := store.Fingerprint(full, "a::b::00000001"); got != golden {
+		t.Errorf("the fingerprint of the same draft is %s, was %s", got, golden)
+	}
 	renamed := full
 	full.From, renamed.From = "b", "x"
 	if store.Fingerprint(full, "a::b::00000001") != store.Fingerprint(renamed, "a::x::00000001") {

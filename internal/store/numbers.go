@@ -84,11 +84,15 @@ func (s RegisterStep) Candidates(wantIsAnothers bool) []c3po.AgentID {
 	return ids
 }
 
+// fingerprintVersion changes with what a Fingerprint is made of.
+const fingerprintVersion = "1:"
+
 // Fingerprint is the same for two drafts of one sender exactly if they ask for the
 // same message. Of a reply, answers is the message it answers, and the draft is as
 // the caller gave it, before the store filled in To and Thread. What the sender is
 // called is no part of it, because it may be renamed before it repeats a draft; nor is
-// the trace that it is written in, because each try may have another.
+// the trace that it is written in, because each try may have another. The store compares
+// only fingerprints of one version: two versions of c3po can share a Redis.
 func Fingerprint(d Draft, answers c3po.MessageID) string {
 	if asker, owner, hex := answers.Split(); owner == d.From {
 		answers = c3po.NewMessageID(asker, "", hex)
@@ -107,7 +111,7 @@ func Fingerprint(d Draft, answers c3po.MessageID) string {
 		whole = append(append(strconv.AppendInt(whole, int64(len(field)), 10), ':'), field...)
 	}
 	sum := sha256.Sum256(whole)
-	return hex.EncodeToString(sum[:])
+	return fingerprintVersion + hex.EncodeToString(sum[:])
 }
 
 // unpermute undoes MessageHex: the low 32 bits of the sequence number.

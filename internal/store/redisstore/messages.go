@@ -76,9 +76,9 @@ func (s *Store) readSent(answer []rueidis.RedisMessage, step store.SendStep, bod
 		out.Fill.Spending.Sent = int(integer(answer[8]))
 		return out, err
 	case "repeat":
-		out := readRepeat(answer, step.Draft)
+		out, err := readRepeat(answer, step.Draft)
 		out.Members = membersTold(step, answer[8])
-		return out, nil
+		return out, err
 	default:
 		return s.readStored(outcome, answer, step.Draft, "", body)
 	}
@@ -223,7 +223,7 @@ func (s *Store) readStored(outcome string, answer []rueidis.RedisMessage, d stor
 	case "crowded":
 		return store.Stored{}, store.RefuseSpaceFull(s.limits.SpaceBytes)
 	case "repeat":
-		return readRepeat(answer, d), nil
+		return readRepeat(answer, d)
 	}
 	hex, now := word(answer[1]), integer(answer[4])
 	f := fact{Seq: integer(answer[2]), From: d.From, Thread: word(answer[3]), Kind: d.Kind, Priority: d.Priority, Accepted: now, Answers: answers}
@@ -264,12 +264,16 @@ var fullOf = map[string]string{
 	"messages": store.FullOfMessages, "bytes": store.FullOfBytes, "sender": store.FullOfSender, "sender_size": store.FullOfSenderSize,
 }
 
-func readRepeat(answer []rueidis.RedisMessage, d store.Draft) store.Stored {
+func readRepeat(answer []rueidis.RedisMessage, d store.Draft) (store.Stored, error) {
 	hex, thread, at := word(answer[1]), word(answer[2]), integer(answer[3])
 	out := store.Stored{Repeat: true, State: word(answer[5]), Recipient: recipientOf(d.To, answer[8]), Now: instant(integer(answer[4]))}
 	if rawFact := word(answer[6]); rawFact != "" {
-		out.Message = entry(d.To, hex, rawFact, word(answer[7])).Message
-		return out
+		first := entry(d.To, hex, rawFact, word(answer[7]))
+		if !first.Corrupt && another(first.Message, d) {
+			return store.Stored{}, store.RefuseKeyConflict(d.Key)
+		}
+		out.Message = first.Message
+		return out, nil
 	}
 	// The record was trimmed; the key still knows that the message existed, and
 	// what its sender was called.
@@ -277,7 +281,13 @@ func readRepeat(answer []rueidis.RedisMessage, d store.Draft) store.Stored {
 	out.Message = c3po.Message{
 		ID: c3po.NewMessageID(from, d.To, hex), FromAgent: from, ToAgent: d.To, Thread: thread, Timestamp: instant(at), BodyGone: true,
 	}
-	return out
+	return out, nil
+}
+
+// another reports whether the first message under a draft's key has another text. Between
+// two versions of c3po, whose fingerprints cannot be compared, nothing else tells.
+func another(first c3po.Message, d store.Draft) bool {
+	return d.Key != "" && !first.BodyGone && first.Text() != d.Text
 }
 
 // Ack implements store.Store.

@@ -119,6 +119,9 @@ func readPosted(answer []rueidis.RedisMessage, step store.PostStep, text string)
 		}
 		return out, nil
 	}
+	if out.Repeat && another(p.Message, step.Draft) {
+		return store.Posted{}, store.RefuseKeyConflict(step.Key)
+	}
 	out.Post = p
 	return out, nil
 }

@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/c3po-dev/c3po/c3po"
 	"github.com/c3po-dev/c3po/internal/client"
 	"github.com/c3po-dev/c3po/internal/testkit/faultrig"
@@ -31,6 +33,9 @@ type recording struct {
 	Whole bool           `json:"whole"` // with files and leases, which the first had not
 	Shown map[string]any `json:"shown"`
 }
+
+// rounds is how often a recording tells the story.
+const rounds = 3
 
 const log = "one line\nand another\n"
 
@@ -198,6 +203,14 @@ func opens(t *testing.T, folder string) {
 	for _, missing := range lacks(any(was.Shown), any(shows(t, coordinator.URL(), was.Whole)), "it") {
 		t.Error(missing)
 	}
+	// What is repeated under its key is the first message, whichever version took that.
+	before := balanced(t, agent(t, coordinator.URL(), "auditor"))
+	if err := newStory(t, redis.URL()).tell(t.Context(), rounds); err != nil {
+		t.Errorf("the recorded story cannot be told again: %v", err)
+	}
+	if diff := cmp.Diff(counts(before), counts(balanced(t, agent(t, coordinator.URL(), "auditor")))); diff != "" {
+		t.Errorf("the books after all was repeated (-recorded +repeated):\n%s", diff)
+	}
 	// One step back and forward again: each reads what the other has written.
 	goesOn(t, coordinator.URL(), "this")
 	coordinator.Replace(faultrig.Previous(t))
@@ -273,7 +286,7 @@ func record(t *testing.T, name string) {
 	coordinator := faultrig.Start(t, redis.URL())
 	s := newStory(t, redis.URL())
 	s.url = coordinator.URL()
-	err := s.tell(t.Context(), 3)
+	err := s.tell(t.Context(), rounds)
 	if err == nil {
 		err = s.more(t.Context())
 	}

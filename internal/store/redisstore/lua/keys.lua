@@ -32,6 +32,12 @@ local function recalled(lived, was)
   return found
 end
 
+-- differs reports whether the first message under a key was another one, as far as the two
+-- fingerprints can be compared: those of two versions of c3po cannot.
+local function differs(first)
+  return first.p ~= fingerprint and string.match(first.p, '^%d+:') == string.match(fingerprint, '^%d+:')
+end
+
 -- meant says whether a key was used for this recipient, by whichever of its names;
 -- a name that nobody has (not known) is one it had.
 local function meant(first, to, known)
@@ -51,7 +57,7 @@ local function remembered(facts, lived, was, to, known)
     local state = 'acked'
     if stored then state = (legible(stored) or {}).s or 'pending' end
     if window == 0 then
-      if first.p ~= fingerprint then return 'conflict', '' end
+      if differs(first) then return 'conflict', '' end
       if to and not meant(first, to, known) then return 'conflict', first.o end
       return first, state, stored
     end

@@ -19,7 +19,7 @@ local lived = number(meta, 'lived')
 local raw = redis.call('HGET', rooms, room)
 local row = raw and roomed(raw)
 for _, first in ipairs(recalled(lived)) do
-  if window == 0 and first.p ~= fingerprint then return { 'conflict' } end
+  if window == 0 and differs(first) then return { 'conflict' } end
   if window == 0 or now - first.a < window then
     local entry = redis.call('XRANGE', room_log, first.h, first.h)[1]
     local fact, body = '', ''
