@@ -25,6 +25,10 @@ func TestASendThatMayBeStoredIsNotCalledRefused(t *testing.T) {
 				if strings.HasSuffix(r.URL.Path, "/send_message") && sends.Add(1) == 1 {
 					panic(http.ErrAbortHandler)
 				}
+				code := code
+				if !strings.HasSuffix(r.URL.Path, "/send_message") {
+					code = c3po.InvalidRequest // whether the agent is known
+				}
 				w.WriteHeader(code.Status())
 				_ = json.NewEncoder(w).Encode(c3po.Errorf(code, "refused").Suggest("Nothing was done."))
 			}))

@@ -40,6 +40,7 @@ var (
 		"c3po agent setup":          "needs a token; agent.txtar",
 		"c3po agent setup-c3po":     "needs a token; agent.txtar",
 		"c3po agents add-remote":    "needs an agent of another system; test/a2a",
+		"c3po agents forget":        "needs an agent that may go; dead-letter.txtar",
 		"c3po agents remove-remote": "needs an agent of another system; test/a2a",
 		"c3po save":                 "needs a message with files; save.txtar",
 		"c3po files drop":           "needs a file; files.txtar",

@@ -82,6 +82,7 @@ var (
 		"passkey policy":         {"off"},
 		"passkey remove":         {"phone"},
 		"passkey reset":          {},
+		"agents forget":          {"phantom", "--yes"},
 		"agents add-remote":      {"http://127.0.0.1:1"},
 		"agents remove-remote":   {"billing"},
 		"token list":             {},

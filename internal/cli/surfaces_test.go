@@ -25,6 +25,7 @@ var renamed = map[string]map[string]string{
 	"reply":                 {"response": "TEXT", "attach": "file"},
 	"lease_list":            {"repository": ""},
 	"wait_for_message":      {"message_id": "for", "kind": "incoming", "asked": ""},
+	"sweep":                 {"agent_id": ""}, // c3po agents forget gives it
 	"set_status":            {"status": "available|busy|away", "current_task": "task"},
 	"room_join":             {"visibility": "invite-only"},
 	"room_set":              {"visibility": "public|invite_only"},

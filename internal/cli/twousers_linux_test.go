@@ -119,13 +119,13 @@ func TestWithTwoUsersNoAgentReachesThePersonsSide(t *testing.T) {
 		t.Fatal(err)
 	}
 	agents.must(invited.Invitation+"\n", "c3po join - --no-install")
-	agents.must("", "c3po inbox --as api") // the first call registers it
+	agents.must("", "c3po register --as api")
 	keeper.must("", "c3po send desk/api 'for the agent' --as boss")
 	if out := agents.must("", "c3po inbox --as api"); !strings.Contains(out, "for the agent") {
 		t.Fatalf("the agent reads %s", out)
 	}
 	agents.must("", "c3po ask-human 'May I drop the table?' --as api")
-	keeper.must("", "c3po inbox --as secretary && c3po send secretary 'not for the agent' --as boss")
+	keeper.must("", "c3po register --as secretary && c3po send secretary 'not for the agent' --as boss")
 
 	state := filepath.Join(keeper.home, ".local", "state", "c3po")
 	config := filepath.Join(keeper.home, ".config", "c3po")

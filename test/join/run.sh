@@ -143,7 +143,7 @@ laptop c3po register --as helper >/dev/null || fail "the host left with its pers
 
 # ---- and what else is refused
 refused "the same invitation again" laptop c3po join - <<<"$invitation"
-refused "an agent of another host" laptop c3po inbox --as hub/asker
+refused "an agent of another host" laptop c3po register --as hub/asker
 refused "an invitation made by a joined host" laptop c3po invite
 laptop c3po leave >/dev/null || fail "leaving"
 refused "a host that has left" laptop c3po register --as helper

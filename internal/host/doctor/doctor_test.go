@@ -62,7 +62,6 @@ func TestEachTroubleHasAVerdictAndAFix(t *testing.T) {
 		"open credentials":   {func(f *doctor.Facts) { f.Files[0].Open = true }, doctor.Red, "credentials", "others may read"},
 		"half credentials":   {func(f *doctor.Facts) { f.Files[0].Err = ours(c3po.InvalidRequest, "cannot read") }, doctor.Red, "credentials", "cannot read"},
 		"switched off":       {func(f *doctor.Facts) { f.OffHere = true }, doctor.Yellow, "switch", "off"},
-		"no plugin":          {func(f *doctor.Facts) { f.Clients[0].Installed = false }, doctor.Yellow, "claude", "not installed"},
 		"plugin off":         {func(f *doctor.Facts) { f.Clients[0].Off = true }, doctor.Yellow, "claude", "switched off"},
 		"old plugin":         {func(f *doctor.Facts) { f.Clients[0].Stale = []string{"hooks.json"} }, doctor.Yellow, "claude", "hooks.json"},
 		"hooks of nothing":   {func(f *doctor.Facts) { f.Clients[0].Binary = "" }, doctor.Red, "claude", "not there"},

@@ -140,7 +140,7 @@ func TestEveryLimitCanBeSetByItsName(t *testing.T) {
 // The comment is what people read, the tag is what counts.
 func TestALimitThatSaysSoIsSwitchedOffByZero(t *testing.T) {
 	t.Parallel()
-	source, err := os.ReadFile("../../../limits.go")
+	source, err := os.ReadFile("../../../c3po/limits.go")
 	if err != nil {
 		t.Fatal(err)
 	}

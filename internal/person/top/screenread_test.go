@@ -49,7 +49,7 @@ func TestAPersonReadsAndWritesFromTheScreen(t *testing.T) {
 	term.see("MADE BY")
 	term.press("6")
 	term.see("no dead letters")
-	s.c3po("sweep", "--older", "0s")
+	s.c3po("sweep", "--older", "0s", "--yes")
 	term.see("recipient_removed")
 	term.press("Enter")
 	term.see("which port is in the guide?")
