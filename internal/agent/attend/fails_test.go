@@ -24,6 +24,10 @@ import (
 
 func TestMain(m *testing.M) { faultrig.Main(m) }
 
+// patience keeps a slow Redis from failing a call: a start that cannot be recorded is made again,
+// and would count twice.
+const patience = time.Minute
+
 // A testHost is a host that attends to the closed session of the agent api.
 type testHost struct {
 	t      *testing.T
@@ -58,7 +62,7 @@ func attended(t *testing.T, run func(r *testHost, n int32) *exec.Cmd) *testHost 
 		ended <- New(Config{
 			Folders: folders, Lives: func(string) bool { return false }, ReportEnded: func(context.Context, paths.Session) error { return nil },
 			Client: func(s paths.Session) (*client.Client, error) {
-				return client.New(client.Config{URL: r.url, AgentID: s.Agent, Closed: true}), nil
+				return client.New(client.Config{URL: r.url, AgentID: s.Agent, Closed: true, Patience: patience}), nil
 			},
 			Command: func(paths.Session, string, string) (*exec.Cmd, string, error) {
 				cmd := run(r, r.runs.Load()+1)
@@ -77,7 +81,7 @@ func attended(t *testing.T, run func(r *testHost, n int32) *exec.Cmd) *testHost 
 }
 
 func (r *testHost) as(id c3po.AgentID) *client.Client {
-	return client.New(client.Config{URL: r.url, AgentID: id})
+	return client.New(client.Config{URL: r.url, AgentID: id, Patience: patience})
 }
 
 func (r *testHost) ask(text string) {
