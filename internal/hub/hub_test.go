@@ -65,6 +65,7 @@ type calls struct {
 	then    func()        // what happens right after events were read
 	await   chan struct{} // what reading the books waits for; nothing if nil
 	members func()        // what happens right after the members of a queue were read
+	slow    time.Duration // how long each letter takes that is buried or revived
 }
 
 func (c *calls) note(name string) error {
@@ -119,6 +120,34 @@ func (c *calls) WriteNotes(ctx context.Context, space c3po.Space, notes store.No
 		return err
 	}
 	return c.Store.WriteNotes(ctx, space, notes)
+}
+
+func (c *calls) Told(ctx context.Context, space c3po.Space, account string, question c3po.MessageID) error {
+	if err := c.note("Told"); err != nil {
+		return err
+	}
+	return c.Store.Told(ctx, space, account, question)
+}
+
+func (c *calls) SetQuota(ctx context.Context, space c3po.Space, step store.QuotaStep) error {
+	if err := c.note("SetQuota"); err != nil {
+		return err
+	}
+	return c.Store.SetQuota(ctx, space, step)
+}
+
+func (c *calls) Bury(ctx context.Context, space c3po.Space, id c3po.MessageID, reason, bounce string) (bool, error) {
+	if c.slow > 0 {
+		pass(c.slow)
+	}
+	return c.Store.Bury(ctx, space, id, reason, bounce)
+}
+
+func (c *calls) Revive(ctx context.Context, space c3po.Space, id c3po.MessageID, step store.ReviveStep) (store.ReviveOutcome, error) {
+	if c.slow > 0 {
+		pass(c.slow)
+	}
+	return c.Store.Revive(ctx, space, id, step)
 }
 
 func (c *calls) Next(ctx context.Context, space c3po.Space, owner c3po.AgentID, q store.NextQuery) (store.NextMessage, error) {

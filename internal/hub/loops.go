@@ -3,6 +3,7 @@ package hub
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"strings"
@@ -61,11 +62,13 @@ func (o outbox) tellSpent(ctx context.Context, s store.Spent, to c3po.AgentID, r
 		chain = ""
 	}
 	say := func(to c3po.AgentID, kind c3po.Kind, text string) (store.Stored, error) {
+		digest := sha256.Sum256([]byte(text))
 		return o.hub.store.Send(ctx, o.space, store.SendStep{
 			Draft: store.Draft{
 				From: c3po.System, To: to, Kind: kind, Thread: chain, Priority: c3po.Normal, Text: text,
-				// Several coordinators may try; the key makes it one message.
-				Key: fmt.Sprintf("%s %s %d", s.Account, to, s.Since.UnixMilli()),
+				// Several coordinators can try; the key makes it one message. The text is part of the
+				// key because it differs once an agent in it is renamed.
+				Key: fmt.Sprintf("%s %s %d %x", s.Account, to, s.Since.UnixMilli(), digest[:8]),
 			},
 			Durability: durability, Mailbox: to == c3po.Human,
 		})

@@ -100,6 +100,29 @@ func TestTwoAgentsThatAnswerEachOthersAnswersStopAndAPersonIsAskedOnce(t *testin
 	})
 }
 
+func TestASpentBudgetIsToldThoughAnAgentIsRenamedBetweenTwoTries(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t, unlimited, func(l *c3po.Limits) { l.ChainMessages = 1 })
+		h.enter("a", "b")
+		first := h.send("a", "b", "hello")
+		more := func(from c3po.AgentID) {
+			t.Helper()
+			_, err := h.as(from).SendMessage(t.Context(), c3po.SendInput{Target: "b", Message: "and more", Thread: first.Thread})
+			refused(t, err, c3po.BudgetSpent)
+		}
+		h.calls.failWith("Told", c3po.Errorf(c3po.RedisUnavailable, "Redis cannot be reached"))
+		more("a")
+		h.calls.failWith("Told", nil)
+		must(h.as("a").Rename(t.Context(), c3po.RenameInput{NewID: "anna"}))(t)
+		more("anna")
+		more("anna")
+		same(t, "how often it is recorded that they were told", h.calls.of("Told"), 2)
+		if h.notices("anna") == 0 || h.notices("b") == 0 {
+			t.Errorf("of two sides %d and %d notices", h.notices("anna"), h.notices("b"))
+		}
+	})
+}
+
 func TestATriangleOfAgentsStopsWhetherOrNotItKeepsToAThread(t *testing.T) {
 	for name, inThread := range map[string]bool{"in one thread": true, "in a new thread each time": false} {
 		t.Run(name, func(t *testing.T) {
