@@ -310,31 +310,43 @@ func (a *Actor) Received(ctx context.Context, in c3po.ReceivedInput) (c3po.AckRe
 	}
 	// Of a post the cursor says how far the agent is; nothing else is kept of it.
 	mail := slices.DeleteFunc(slices.Clone(in.MessageIDs), func(id c3po.MessageID) bool { return id.Room() != "" })
-	if err := a.inbox.reportUsed(ctx, in.Used); err != nil {
-		return c3po.AckResult{}, err
+	result, stored := ackResult(nil, nil), len(mail) > 0
+	if stored {
+		ids, err := a.ownAll(ctx, mail)
+		if err != nil {
+			return c3po.AckResult{}, err
+		}
+		a.inbox.takes(ctx, ids)
+		outcomes, err := a.inbox.takeAll(ctx, ids)
+		if result, err = a.inbox.recordAcked(ctx, mail, outcomes, err); err != nil {
+			return c3po.AckResult{}, err
+		}
 	}
-	if err := a.inbox.reportQuota(ctx, in.Quota); err != nil {
-		return c3po.AckResult{}, err
+	reports := []struct {
+		given bool
+		store func() error
+	}{
+		{len(in.Used) > 0, func() error { return a.inbox.reportUsed(ctx, in.Used) }},
+		{in.Quota != nil, func() error { return a.inbox.reportQuota(ctx, in.Quota) }},
+		{len(in.Moves) > 0, func() error { return a.inbox.reportStall(ctx, in.Moves, store.GoesOn) }},
+		{len(in.Stalled) > 0, func() error { return a.inbox.reportStall(ctx, in.Stalled, store.Stalled) }},
+		{len(in.Silent) > 0, func() error { return a.inbox.reportSilence(ctx, in.Silent) }},
 	}
-	if err := a.inbox.reportStall(ctx, in.Moves, store.GoesOn); err != nil {
-		return c3po.AckResult{}, err
+	for _, report := range reports {
+		if !report.given {
+			continue
+		}
+		err := report.store()
+		if err != nil && !stored {
+			return c3po.AckResult{}, err
+		}
+		if err != nil {
+			result.Notice = sentences(result.Notice, a.stoppedAt(ctx, err))
+			break
+		}
+		stored = true
 	}
-	if err := a.inbox.reportStall(ctx, in.Stalled, store.Stalled); err != nil {
-		return c3po.AckResult{}, err
-	}
-	if err := a.inbox.reportSilence(ctx, in.Silent); err != nil {
-		return c3po.AckResult{}, err
-	}
-	if len(mail) == 0 {
-		return ackResult(nil, nil), nil
-	}
-	ids, err := a.ownAll(ctx, mail)
-	if err != nil {
-		return c3po.AckResult{}, err
-	}
-	a.inbox.takes(ctx, ids)
-	outcomes, err := a.inbox.takeAll(ctx, ids)
-	return a.inbox.recordAcked(ctx, mail, outcomes, err)
+	return result, nil
 }
 
 func ackResult(ids []c3po.MessageID, outcomes []store.AckOutcome) c3po.AckResult {

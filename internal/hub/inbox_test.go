@@ -190,3 +190,19 @@ func TestNotesWaitForAStoreThatIsAway(t *testing.T) {
 		same(t, "noted when the coordinator stopped", h.trace(id).Deliveries, 2)
 	})
 }
+
+func TestWhatWasReceivedStaysReceivedIfAReportBesideItFails(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t)
+		h.enter("ann", "bob")
+		id := h.send("ann", "bob", "look").ID
+		h.calls.failWith("SetQuota", c3po.Errorf(c3po.RedisUnavailable, "Redis cannot be reached").Suggest("Try again."))
+		quota := &c3po.QuotaReport{RetryInMS: 30_000}
+		_, err := h.as("bob").Received(t.Context(), c3po.ReceivedInput{Quota: quota})
+		refused(t, err, c3po.RedisUnavailable)
+		out, err := h.as("bob").Received(t.Context(), c3po.ReceivedInput{MessageIDs: []c3po.MessageID{id}, Quota: quota})
+		if err != nil || len(out.Acked)+len(out.Already) != 1 || !strings.Contains(out.Notice, "Redis cannot be reached") {
+			t.Errorf("received %+v, %v", out, err)
+		}
+	})
+}
