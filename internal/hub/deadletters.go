@@ -13,6 +13,10 @@ import (
 // maxLettersPerCall is how many letters one call replays or purges.
 const maxLettersPerCall = 1000
 
+// maxCallTime is how long a call takes that does many things, before it answers that there
+// are more. Clients wait 15 s for an answer.
+const maxCallTime = 5 * time.Second
+
 // DeadLetters lists what ended without being acked, in the order it died.
 func (a *Actor) DeadLetters(ctx context.Context, in c3po.LettersInput) (c3po.LetterList, error) {
 	filter, err := a.letterFilter(ctx, in.AgentID, in.Reason, in.Since)
@@ -116,7 +120,15 @@ func forLetters(ctx context.Context, me *identity, in c3po.LetterSelection, do f
 		return c3po.LetterOutcome{}, err
 	}
 	out := c3po.LetterOutcome{Done: []c3po.MessageID{}, Left: []c3po.LetterLeft{}, More: more}
+	began := time.Now()
 	for i, letter := range letters {
+		if i > 0 && time.Since(began) > maxCallTime {
+			out.More, out.Notice = true, "There was no time for all of them. Call again with the undecided ones"
+			for _, rest := range letters[i:] {
+				out.Undecided = append(out.Undecided, rest.Entry.Message.ID)
+			}
+			break
+		}
 		id := letter.Entry.Message.ID
 		why := "it is no dead letter"
 		if letter.Entry.State == c3po.StateDead {

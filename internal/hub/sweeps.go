@@ -2,6 +2,7 @@ package hub
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -16,6 +17,9 @@ const (
 	maxSweep  = 500
 	sweepPage = 100
 )
+
+// errNoTime ends a sweep that has taken as long as a call can.
+var errNoTime = errors.New("no time is left")
 
 // Sweep retires agents that were silent for long, at a person's word. Their
 // unread mail becomes dead letters, which come back with them.
@@ -35,19 +39,25 @@ func (a *Actor) Sweep(ctx context.Context, in c3po.SweepInput) (c3po.SweepResult
 		return c3po.SweepResult{}, err
 	}
 	result := c3po.SweepResult{DryRun: in.DryRun, Swept: []c3po.SweptAgent{}}
+	until := time.Now().Add(maxCallTime)
 	for _, s := range silent {
-		if len(result.Swept) == maxSweep {
+		if len(result.Swept) == maxSweep || time.Now().After(until) {
 			result.More = true
 			break
 		}
-		swept, letters, err := a.sweepOne(ctx, s, older, in.DryRun)
+		swept, letters, err := a.sweepOne(ctx, s, older, until, in.DryRun)
+		if errors.Is(err, errNoTime) {
+			result.More = true
+			result.Notice = unfinished(s.ID, letters)
+			break
+		}
 		if err != nil {
 			if in.DryRun || len(result.Swept) == 0 && letters == 0 {
 				return c3po.SweepResult{}, err
 			}
 			result.More, result.Notice = true, a.stoppedAt(ctx, err)
 			if letters > 0 {
-				result.Notice = sentences(result.Notice, fmt.Sprintf("Of '%s', which is still registered, %d letters are dead letters; they come back if it does", s.ID, letters))
+				result.Notice = sentences(result.Notice, unfinished(s.ID, letters))
 			}
 			break
 		}
@@ -59,6 +69,11 @@ func (a *Actor) Sweep(ctx context.Context, in c3po.SweepInput) (c3po.SweepResult
 		a.hub.marks.Touch(a.space, 0)
 	}
 	return result, nil
+}
+
+// unfinished is the notice of an agent that was swept in part.
+func unfinished(id c3po.AgentID, letters int) string {
+	return fmt.Sprintf("Of '%s', which is still registered, %d letters are dead letters; they come back if it does", id, letters)
 }
 
 // forget sweeps one agent. A call made it look online if no session of it runs.
@@ -92,7 +107,11 @@ func (a *Actor) forget(ctx context.Context, in c3po.SweepInput) (c3po.SweepResul
 	}
 	result := c3po.SweepResult{DryRun: in.DryRun, Swept: []c3po.SweptAgent{}}
 	gone := &c3po.SweptAgent{ID: id, SilentFor: int64(max(0, time.Since(records[0].Seen)) / time.Second), LastSeen: records[0].Seen}
-	gone, _, err = a.removeAgent(ctx, gone, 0, in.DryRun)
+	gone, letters, err := a.removeAgent(ctx, gone, 0, time.Now().Add(maxCallTime), in.DryRun)
+	if errors.Is(err, errNoTime) {
+		result.More, result.Notice = true, unfinished(id, letters)
+		return result, nil
+	}
 	if err == nil && gone != nil {
 		result.Swept = append(result.Swept, *gone)
 		a.hub.marks.Touch(a.space, 0)
@@ -102,18 +121,19 @@ func (a *Actor) forget(ctx context.Context, in c3po.SweepInput) (c3po.SweepResul
 
 // sweepOne gives nil for an agent that is there after all, and how many letters
 // were buried also if it fails then.
-func (s spaceHub) sweepOne(ctx context.Context, silent store.Silence, older time.Duration, dryRun bool) (swept *c3po.SweptAgent, letters int, err error) {
+func (s spaceHub) sweepOne(ctx context.Context, silent store.Silence, older time.Duration, until time.Time, dryRun bool) (swept *c3po.SweptAgent, letters int, err error) {
 	records, err := s.hub.store.Agents(ctx, s.space, []c3po.AgentID{silent.ID})
 	if err != nil || len(records) == 0 || records[0].Online {
 		return nil, 0, err
 	}
 	swept = &c3po.SweptAgent{ID: silent.ID, SilentFor: int64(silent.For / time.Second), LastSeen: records[0].Seen}
-	return s.removeAgent(ctx, swept, older, dryRun)
+	return s.removeAgent(ctx, swept, older, until, dryRun)
 }
 
 // removeAgent retires an agent and buries its mail. It gives nil for one that is there
-// after all, and how many letters were buried also if it fails then.
-func (s spaceHub) removeAgent(ctx context.Context, swept *c3po.SweptAgent, older time.Duration, dryRun bool) (_ *c3po.SweptAgent, letters int, err error) {
+// after all, and how many letters were buried also if it fails then; errNoTime if some are
+// left at the time until.
+func (s spaceHub) removeAgent(ctx context.Context, swept *c3po.SweptAgent, older time.Duration, until time.Time, dryRun bool) (_ *c3po.SweptAgent, letters int, err error) {
 	if dryRun {
 		swept.Letters, err = s.hub.store.InboxSize(ctx, s.space, swept.ID)
 		return swept, 0, err
@@ -130,7 +150,7 @@ func (s spaceHub) removeAgent(ctx context.Context, swept *c3po.SweptAgent, older
 			s.tell(ctx, c3po.EventRetired, swept.ID, "")
 			return swept, 0, nil
 		case store.RetireMail:
-			buried, err := s.buryInbox(ctx, swept.ID)
+			buried, err := s.buryInbox(ctx, swept.ID, until)
 			swept.Letters += buried
 			if err != nil {
 				return nil, swept.Letters, err
@@ -142,14 +162,17 @@ func (s spaceHub) removeAgent(ctx context.Context, swept *c3po.SweptAgent, older
 	}
 }
 
-// buryInbox makes dead letters of all unread mail of an agent.
-func (s spaceHub) buryInbox(ctx context.Context, id c3po.AgentID) (buried int, err error) {
+// buryInbox makes dead letters of all unread mail of an agent; errNoTime if some is left.
+func (s spaceHub) buryInbox(ctx context.Context, id c3po.AgentID, until time.Time) (buried int, err error) {
 	for {
 		page, err := s.hub.store.Inbox(ctx, s.space, id, store.InboxQuery{Limit: sweepPage, Bytes: s.hub.limits.PageBytes})
 		if err != nil || len(page.Entries) == 0 {
 			return buried, err
 		}
 		for _, entry := range page.Entries {
+			if buried > 0 && time.Now().After(until) {
+				return buried, errNoTime
+			}
 			mail := entry.Message.ID
 			done, err := s.hub.store.Bury(ctx, s.space, mail, c3po.ReasonRecipientRemoved, removalNotice(mail))
 			if err != nil {

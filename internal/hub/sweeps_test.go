@@ -274,3 +274,40 @@ func TestAnAgentWhoseSessionRunsIsNotForgotten(t *testing.T) {
 		<-ended
 	})
 }
+
+func TestASweepAndAReplayAnswerBeforeTheirCallerGivesUp(t *testing.T) {
+	for name, life := range map[string]time.Duration{"a sweep": 72 * time.Hour, "a replay": 24 * time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T) {
+				h := build(t, func(l *c3po.Limits) { l.SendsPerMinute, l.MessageLife = 0, life })
+				h.enter("bob")
+				for i := range 20 {
+					h.send("alice", "bob", fmt.Sprint("letter ", i))
+				}
+				pass(25 * time.Hour)
+				h.enter("alice")
+				h.calls.slow = time.Second
+				calls := 0
+				for more := true; more; calls++ {
+					began := time.Now()
+					if name == "a sweep" {
+						more = h.sweep(c3po.SweepInput{}).More
+					} else {
+						more = must(h.asPerson().DeadLetterReplay(t.Context(), c3po.LetterSelection{All: true}))(t).More
+					}
+					if took := time.Since(began); took > 10*time.Second {
+						t.Fatalf("a call took %s", took)
+					}
+				}
+				if calls < 3 || calls > 6 {
+					t.Errorf("20 letters took %d calls", calls)
+				}
+				h.calls.slow = 0
+				same(t, "bob is registered", h.known("bob"), name == "a replay")
+				h.enter("bob")
+				same(t, "its mail", len(h.inbox("bob")), 20)
+				h.balanced()
+			})
+		})
+	}
+}
