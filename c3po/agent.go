@@ -11,9 +11,8 @@ type Status string
 
 // The values of Status.
 const (
-	Online        Status = "online"
-	Offline       Status = "offline"
-	StatusUnknown Status = "unknown" // it belongs to another system, which does not say
+	Online  Status = "online"
+	Offline Status = "offline"
 )
 
 // Availability is what the agent says of itself.
@@ -44,7 +43,6 @@ const (
 	ReachNextSession     Reachability = "next_session"        // a script runs it, so it hears of no mail
 	ReachUnknown         Reachability = "unknown"             // it does not react, or has not been heard of for too long
 	ReachStarts          Reachability = "starts_when_mailed"  // its session is closed, and mail that expects an answer resumes it
-	ReachForwarded       Reachability = "forwarded"           // it belongs to another system, which is given its mail
 	ReachOffline         Reachability = "offline"             // it reads its mail when it starts again
 )
 

@@ -20,9 +20,6 @@ type Caller struct {
 	Account string    // whose budgets it draws on, whatever it calls itself; empty for a person
 	Payer   string    // whose sends are counted, if not the agent's: of callers that share an id
 	Expires time.Time // of its token
-	// Remote is the account by which the coordinator itself acts for an agent of another
-	// system; empty for all others.
-	Remote string
 	// Confined is a program of the coordinator's own user that an agent may have
 	// started. It does not act as an agent that another live process here holds.
 	Confined bool

@@ -188,7 +188,6 @@ const (
 	ReplySuccess    = "success"
 	ReplyError      = "error"
 	ReplyHandedOver = "handed_over"
-	ReplyAsksBack   = "asks_back" // of an agent of another system only: it goes on once its question is answered
 )
 
 // WaitInput says what to wait for.

@@ -42,7 +42,7 @@ func (p ProofPolicy) Strictness() int {
 // decisions are the acts that need proof under ProofDecisions.
 var decisions = map[string]bool{
 	"human_answer": true, "resume": true, "thread_resume": true,
-	"token_create": true, "token_rotate": true, "invite": true, "remote_add": true,
+	"token_create": true, "token_rotate": true, "invite": true,
 	"passkey_add": true, "passkey_remove": true, "proof_policy": true,
 }
 

@@ -57,8 +57,6 @@ func (r Reachability) When() string {
 		return "in its next session"
 	case ReachStarts:
 		return "when mail starts it"
-	case ReachForwarded:
-		return "if its own system passes it on"
 	case ReachOffline:
 		return "when it starts again"
 	default:
@@ -73,8 +71,6 @@ func (r Reachability) Prospect() string {
 		return "wakes now"
 	case ReachStarts:
 		return "starts when mailed"
-	case ReachForwarded:
-		return "gets it forwarded; its state is unknown"
 	case ReachUnknown:
 		return "does not react; when it reads it is unknown"
 	default:
@@ -125,8 +121,6 @@ func (a Agent) Standing(read, now time.Time) string {
 	switch {
 	case a.OutOfQuota != nil && now.Before(a.OutOfQuota.Until) && a.Reachability == ReachQuota:
 		return a.OutOfQuota.Left(now)
-	case a.Status == StatusUnknown:
-		return "remote, state unknown"
 	case a.State != "" && fresh:
 		return a.State.For(a.StateSince, read)
 	case a.State != "":

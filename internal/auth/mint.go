@@ -177,7 +177,7 @@ func (k *Keeper) RotateToken(ctx context.Context, caller c3po.Caller, kid string
 			next.Fixed, next.Expires = true, old.Expires
 		}
 	}
-	next.Account, next.Card, next.TokenEnv = cmp.Or(old.Account, old.KID), old.Card, old.TokenEnv
+	next.Account = cmp.Or(old.Account, old.KID)
 	// The new one first: whatever happens in between, one of them works.
 	made, err := k.Mint(ctx, next)
 	if err != nil {

@@ -34,9 +34,6 @@ type Grant struct {
 	// Account is the KID whose budgets its holder draws on, if not its own: a runner's
 	// tokens share the runner's, and a rotated token keeps the ones it had.
 	Account string
-	// Card is the address of an agent of another system, as which the coordinator itself
-	// acts; TokenEnv names the variable with the token which that agent is shown.
-	Card, TokenEnv string
 }
 
 // Live says whether the grant is worth anything at that time.
@@ -106,7 +103,6 @@ const (
 	EventButtonRefused = "button_refused"
 	EventPasskey       = "passkey"
 	EventProofRefused  = "proof_refused"
-	EventRemoteAdded   = "remote_added"
 )
 
 // Refusal says that an entry tells of somebody who was not let in or not heard.
@@ -124,8 +120,6 @@ type Store interface {
 	Grants(ctx context.Context) ([]Grant, error)
 	// Revoke ends a grant for good. It reports whether there is one.
 	Revoke(ctx context.Context, kid string) (bool, error)
-	// Discard ends a grant that nobody was given, and forgets it.
-	Discard(ctx context.Context, kid string) error
 	// Changes names the grants that were put or revoked after a revision, and
 	// gives the present one. A negative revision asks for the present one alone.
 	Changes(ctx context.Context, after int64) (kids []string, revision int64, err error)

@@ -83,8 +83,6 @@ var (
 		"passkey remove":         {"phone"},
 		"passkey reset":          {},
 		"agents forget":          {"phantom", "--yes"},
-		"agents add-remote":      {"http://127.0.0.1:1"},
-		"agents remove-remote":   {"billing"},
 		"token list":             {},
 		"token create":           {"--role", "agent", "--agents", "box/*"},
 		"token revoke":           {"abcdefghij23"},

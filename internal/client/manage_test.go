@@ -38,11 +38,6 @@ func TestWhatIsManagedIsAskedForOnceAtItsOwnAddress(t *testing.T) {
 		},
 		`POST /api/admin/tokens/a%2Fb/revoke map[]`: func(ctx context.Context, c *client.Client) error { _, err := c.RevokeToken(ctx, "a/b"); return err },
 		`POST /api/admin/tokens/a%2Fb/rotate map[]`: func(ctx context.Context, c *client.Client) error { _, err := c.RotateToken(ctx, "a/b"); return err },
-		`POST /api/admin/remotes map[name:n url:u]`: func(ctx context.Context, c *client.Client) error {
-			_, err := c.AddRemote(ctx, c3po.RemoteInput{URL: "u", Name: "n"})
-			return err
-		},
-		`POST /api/admin/remotes/a%2Fb/remove map[]`: func(ctx context.Context, c *client.Client) error { _, err := c.RemoveRemote(ctx, "a/b"); return err },
 		`POST /api/admin/invites map[host:nas]`: func(ctx context.Context, c *client.Client) error {
 			_, err := c.Invite(ctx, c3po.InviteInput{Host: "nas"})
 			return err

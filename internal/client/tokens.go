@@ -37,20 +37,6 @@ func (c *Client) RotateToken(ctx context.Context, kid string) (c3po.NewToken, er
 	return managed[c3po.NewToken](ctx, c, request{method: http.MethodPost, path: tokensPath + "/" + url.PathEscape(kid) + "/rotate"})
 }
 
-// AddRemote adds an agent of another system.
-func (c *Client) AddRemote(ctx context.Context, in c3po.RemoteInput) (c3po.Remote, error) {
-	body, err := json.Marshal(in)
-	if err != nil {
-		return c3po.Remote{}, err
-	}
-	return managed[c3po.Remote](ctx, c, request{method: http.MethodPost, path: "/api/admin/remotes", body: body})
-}
-
-// RemoveRemote removes an agent of another system.
-func (c *Client) RemoveRemote(ctx context.Context, name string) (c3po.Remote, error) {
-	return managed[c3po.Remote](ctx, c, request{method: http.MethodPost, path: "/api/admin/remotes/" + url.PathEscape(name) + "/remove"})
-}
-
 func managed[Out any](ctx context.Context, c *Client, r request) (Out, error) {
 	var out Out
 	r.limit = callTimeout

@@ -174,7 +174,7 @@ func (d directory) page(ctx context.Context, in c3po.ListAgentsInput) ([]store.R
 	if err := d.enterIfNamed(ctx); err != nil {
 		return nil, "", err
 	}
-	if in.Status != "" && in.Status != c3po.Online && in.Status != c3po.Offline && in.Status != c3po.StatusUnknown {
+	if in.Status != "" && in.Status != c3po.Online && in.Status != c3po.Offline {
 		return nil, "", refuse("%q is not a status: online, offline or unknown", in.Status)
 	}
 	limit, err := d.hub.pageLimit(in.Limit)

@@ -97,9 +97,8 @@ type Hub struct {
 	wakes     *node.Wakes
 	vitals    vitalsCache
 	approving stripes
-	auditing  atomic.Bool                    // one fsck runs
-	forwarded atomic.Pointer[[]c3po.AgentID] // agents of other systems in the default space
-	draining  chan struct{}                  // closed by Drain
+	auditing  atomic.Bool   // one fsck runs
+	draining  chan struct{} // closed by Drain
 	drain     sync.Once
 }
 
@@ -231,23 +230,11 @@ func (h *Hub) isDraining() bool {
 	}
 }
 
-// Health is what /api/health answers: the state of the default space. Of agents of other
-// systems nobody knows whether they are online, so they are not counted.
+// Health is what /api/health answers: the state of the default space.
 func (h *Hub) Health(ctx context.Context) (c3po.Health, error) {
 	online, err := h.store.OnlineCount(ctx, c3po.DefaultSpace)
 	if err != nil {
 		return c3po.Health{}, err
-	}
-	if served := h.forwarded.Load(); served != nil && len(*served) > 0 {
-		records, err := h.store.Agents(ctx, c3po.DefaultSpace, *served)
-		if err != nil {
-			return c3po.Health{}, err
-		}
-		for _, r := range records {
-			if r.Online && r.Remote != "" {
-				online = max(0, online-1)
-			}
-		}
 	}
 	return c3po.Health{Status: "ok", AgentsOnline: online}, nil
 }

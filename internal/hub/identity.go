@@ -114,7 +114,7 @@ func (me *identity) register(ctx context.Context, explicit bool, profile store.P
 	}
 	registration, err := me.hub.store.Register(ctx, me.space, store.RegisterStep{
 		Want: me.caller.ID, Run: me.caller.Run, Sighted: me.hub.sees(me.caller.Run), Session: me.caller.Session, Epoch: me.caller.Epoch,
-		Explicit: explicit, Profile: profile, Agents: me.caller.Agents, Remote: me.caller.Remote,
+		Explicit: explicit, Profile: profile, Agents: me.caller.Agents,
 	})
 	settle(err == nil && registration.Record.RegisteredAt.Equal(registration.Now))
 	if errors.Is(err, c3po.StoreFull) && !explicit {

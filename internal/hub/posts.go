@@ -275,8 +275,6 @@ func (o outbox) castReceipt(ctx context.Context, post store.Post, audience c3po.
 			case r.ID == o.id || !audience.Includes(shown.Type, shown.Host, shown.Capabilities):
 			case shown.Status == c3po.Online:
 				receipt.Live = append(receipt.Live, r.ID)
-			case shown.Status == c3po.StatusUnknown:
-				receipt.Notice = sentences(o.notice, "agents of other systems get no broadcasts: send to each of them")
 			}
 		}
 		if len(records) <= limit {

@@ -20,10 +20,6 @@ func (a *Actor) Reply(ctx context.Context, in c3po.ReplyInput) (c3po.Message, er
 	case "":
 		status = c3po.ReplySuccess
 	case c3po.ReplySuccess, c3po.ReplyError, c3po.ReplyHandedOver:
-	case c3po.ReplyAsksBack:
-		if a.caller.Remote == "" {
-			return c3po.Message{}, refuse("only an agent of another system replies with %s", in.Status).Suggest("Ask with send_message.")
-		}
 	default:
 		return c3po.Message{}, refuse("%q is not a status: success, error or handed_over", in.Status)
 	}

@@ -34,28 +34,6 @@ func (h *Hub) retire(ctx context.Context, space c3po.Space, id c3po.AgentID, sil
 	}
 }
 
-// ForgetRemote takes an agent of another system from the list and frees its name, for the
-// coordinator that acted as it. It says whether it is gone: not while it has mail, or
-// another coordinator still serves it.
-func (h *Hub) ForgetRemote(ctx context.Context, caller c3po.Caller) (bool, error) {
-	records, err := h.store.Agents(ctx, caller.Space, []c3po.AgentID{caller.ID})
-	if err != nil {
-		return false, err
-	}
-	if len(records) == 0 || records[0].Remote != caller.Remote {
-		return true, nil
-	}
-	a := h.As(caller)
-	if _, err := a.Unregister(ctx, c3po.None{}); err != nil {
-		return false, err
-	}
-	outcome, err := h.retire(ctx, caller.Space, caller.ID, 0, true)
-	if err == nil && outcome == store.RetireDone {
-		a.tell(ctx, c3po.EventRetired, caller.ID, "")
-	}
-	return outcome == store.RetireDone || outcome == store.RetireUnknown, err
-}
-
 // retireSilent retires who was silent for too long. It touches no mail.
 func (h *Hub) retireSilent(ctx context.Context, space c3po.Space) error {
 	if h.limits.RetireAfter <= 0 {

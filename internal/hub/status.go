@@ -19,7 +19,7 @@ func view(r store.Record) c3po.Agent {
 		Alive:        alive(r),
 		Paused:       paused(r.Paused),
 		Reachability: reachability(r),
-		State:        sessionState(r),
+		State:        r.State,
 		StateSince:   stateSince(r),
 		OutOfQuota:   r.OutOfQuota,
 		Capabilities: r.Profile.Capabilities,
@@ -46,18 +46,9 @@ func view(r store.Record) c3po.Agent {
 	return agent
 }
 
-// sessionState is what is known of the session. An agent of another system has none here: what
-// waits for its mail is the coordinator that forwards it.
-func sessionState(r store.Record) c3po.SessionState {
-	if r.Remote != "" {
-		return ""
-	}
-	return r.State
-}
-
 // stateSince is when the session was first said to be in its state.
 func stateSince(r store.Record) *time.Time {
-	if sessionState(r) == "" || r.StateAt.IsZero() {
+	if r.State == "" || r.StateAt.IsZero() {
 		return nil
 	}
 	return &r.StateAt
@@ -69,8 +60,6 @@ func stateSince(r store.Record) *time.Time {
 func alive(r store.Record) *bool {
 	yes, no := true, false
 	switch {
-	case r.Remote != "":
-		return nil
 	case r.Profile.PID > 0 && !r.Died.IsZero(): // the process it named is not there, whoever calls in its name
 		return &no
 	case r.Online && (r.Attached || r.Watched):
@@ -83,8 +72,6 @@ func alive(r store.Record) *bool {
 
 func status(r store.Record) c3po.Status {
 	switch {
-	case r.Remote != "":
-		return c3po.StatusUnknown
 	case r.Online:
 		return c3po.Online
 	default:
@@ -103,8 +90,6 @@ func paused(why string) *string {
 // connection: the session would wake, but it has been told not to act.
 func reachability(r store.Record) c3po.Reachability {
 	switch {
-	case r.Remote != "":
-		return c3po.ReachForwarded
 	case r.Paused == c3po.PausedForHuman:
 		return c3po.ReachWaitingForHuman
 	case r.Paused != "":

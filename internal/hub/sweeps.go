@@ -92,8 +92,6 @@ func (a *Actor) forget(ctx context.Context, in c3po.SweepInput) (c3po.SweepResul
 	switch {
 	case len(records) == 0:
 		return c3po.SweepResult{}, a.people.noAgent(ctx, id)
-	case records[0].Remote != "":
-		return c3po.SweepResult{}, refuse("'%s' belongs to another system", id).Suggest("The person who added it removes it.")
 	case records[0].Attached:
 		return c3po.SweepResult{}, refuse("a session of '%s' runs, or its host starts one for mail", id).
 			Suggest("End the session first, or on its host run: c3po attend deny %s", id)

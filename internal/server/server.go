@@ -29,7 +29,6 @@ import (
 	"github.com/c3po-dev/c3po/internal/store"
 	"github.com/c3po-dev/c3po/internal/transport/a2a"
 	"github.com/c3po-dev/c3po/internal/transport/mcpserver"
-	"github.com/c3po-dev/c3po/internal/transport/remote"
 	"github.com/c3po-dev/c3po/internal/transport/rest"
 	"github.com/c3po-dev/c3po/web"
 )
@@ -188,12 +187,11 @@ func Run(ctx context.Context, cfg Config, ready func(addr string)) error {
 		return err
 	}
 	defer leave()
-	remotes := &remote.Forwarder{Hub: h, Keeper: keeper, Node: node, Getenv: os.Getenv, Allow: cfg.Notify.Allow, Log: cfg.Log}
 	// Time in which no coordinator runs does not count for a task, but does for Redis.
 	pusher := &a2a.Pusher{Hub: h, Keeper: keeper, Allow: cfg.Notify.Allow, Resolver: cfg.Notify.Resolver, Life: 2 * (cfg.Limits.MessageLife + cfg.Limits.TicketLife), Log: cfg.Log}
-	runners := []runner{h, keeper, watcher, buttonDoor{notifier, h, keeper, cfg.Log}, remotes, pusher, tidying{}}
+	runners := []runner{h, keeper, watcher, buttonDoor{notifier, h, keeper, cfg.Log}, pusher, tidying{}}
 	lot := rest.NewLot(rest.LotConfig{After: cmp.Or(cfg.ParkAfter, parkAfter), Idle: idleTimeout, Stall: maxWriteStall})
-	served := handler(cfg, h, keeper, notifier, remotes, pusher, counts, shown, lot)
+	served := handler(cfg, h, keeper, notifier, pusher, counts, shown, lot)
 	if export.Exporter != nil {
 		runners, served = append(runners, export.over(h, counts, cfg.Log)), traced(served)
 		defer export.flush(ctx)
@@ -207,7 +205,7 @@ func Run(ctx context.Context, cfg Config, ready func(addr string)) error {
 }
 
 // handler is everything a coordinator serves.
-func handler(cfg Config, h *hub.Hub, keeper *auth.Keeper, notifier *notify.Notifier, remotes *remote.Forwarder, pusher *a2a.Pusher, counts *metrics.Metrics, shown face, lot *rest.Lot) http.Handler {
+func handler(cfg Config, h *hub.Hub, keeper *auth.Keeper, notifier *notify.Notifier, pusher *a2a.Pusher, counts *metrics.Metrics, shown face, lot *rest.Lot) http.Handler {
 	mcp := mcpserver.New(mcpserver.Config{
 		Service:  serviceOf(h),
 		Version:  cfg.Version,
@@ -226,7 +224,7 @@ func handler(cfg Config, h *hub.Hub, keeper *auth.Keeper, notifier *notify.Notif
 	page := rest.Watch(cfg.Log, counts.Request, dashboard.New(web.Files()))
 	mux.Handle("GET /{$}", page)
 	mux.Handle("GET "+dashboard.Assets, page)
-	mux.Handle("/", rest.New(rest.Config{Hub: h, Auth: keeper, Join: shown.join, Push: notifier, Remotes: remotes, Limits: cfg.Limits, Lot: lot, Version: cfg.Version, Observe: counts.Request, Log: cfg.Log}))
+	mux.Handle("/", rest.New(rest.Config{Hub: h, Auth: keeper, Join: shown.join, Push: notifier, Limits: cfg.Limits, Lot: lot, Version: cfg.Version, Observe: counts.Request, Log: cfg.Log}))
 	return behindProxy(cfg.TrustedProxies, cfg.TLS == TLSOff, newGate(shown.names, cfg.Version, keeper.Known, cfg.Log, mux))
 }
 

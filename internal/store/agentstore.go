@@ -14,8 +14,7 @@ type Record struct {
 	RegSeq       int64  // registration order within the space
 	Run          string // what holds the id; empty for the one anonymous run
 	Session      string
-	Remote       string // the account by which the coordinator acts for an agent of another system; empty for all others
-	Sighted      bool   // a coordinator on its host has seen the process of the run
+	Sighted      bool // a coordinator on its host has seen the process of the run
 	Epoch        int64
 	Seen         time.Time
 	Attached     bool              // a live node holds a connection or wait of it
@@ -39,7 +38,7 @@ type Record struct {
 // Told is what of a record a receipt tells its sender, or is made from.
 func (r Record) Told() Record {
 	return Record{
-		ID: r.ID, Remote: r.Remote, Seen: r.Seen, Attached: r.Attached, Node: r.Node, State: r.State, StateAt: r.StateAt, Left: r.Left, Online: r.Online, Availability: r.Availability,
+		ID: r.ID, Seen: r.Seen, Attached: r.Attached, Node: r.Node, State: r.State, StateAt: r.StateAt, Left: r.Left, Online: r.Online, Availability: r.Availability,
 		Paused: r.Paused, Gone: r.Gone, OutOfQuota: r.OutOfQuota,
 		Profile: Profile{Capabilities: r.Profile.Capabilities, PID: r.Profile.PID, PIDStart: r.Profile.PIDStart, Heartbeat: r.Profile.Heartbeat},
 	}
@@ -86,8 +85,6 @@ type RegisterStep struct {
 	Profile  Profile
 	// Agents covers the ids that may be given; all if empty.
 	Agents c3po.Pattern
-	// Remote is the account by which the coordinator acts for an agent of another system.
-	Remote string
 }
 
 // Registration is the id that was given.
@@ -111,8 +108,6 @@ type agentStore interface {
 	//     epoch; the run before is ousted.
 	// An id that Agents does not cover is never given: FORBIDDEN if no other is left,
 	// or if the caller follows an agent that is called so now.
-	// An agent with Remote is given Want alone, and only if nobody has the name, or has mail
-	// by it. Nobody without that Remote is given its id, online or not.
 	// The agent is seen now and no longer gone. A non-explicit call of a known
 	// agent leaves its profile alone (Client is always stored). It works for an
 	// agent that exists when the store is full; a new one is STORE_FULL.

@@ -72,10 +72,10 @@ func ReadingPosition(p c3po.Priority, seq int64) int64 {
 
 // Candidates are the ids the caller can be given, in the order they are tried:
 // Want and its numbers, as far as Agents covers them. Without Want itself if that
-// is another's, and without numbers for an agent of another system.
+// is another's.
 func (s RegisterStep) Candidates(wantIsAnothers bool) []c3po.AgentID {
 	ids := make([]c3po.AgentID, 0, MaxNumbered)
-	for n := 1; n <= MaxNumbered && (n == 1 || s.Remote == ""); n++ {
+	for n := 1; n <= MaxNumbered; n++ {
 		id := s.Want.Numbered(n)
 		if (n > 1 || !wantIsAnothers) && (s.Agents == "" || s.Agents.Covers(id)) {
 			ids = append(ids, id)

@@ -37,18 +37,9 @@ func RefuseNameTaken(id c3po.AgentID) *c3po.Error {
 		Suggest("Choose another: this one belongs to an agent, has mail, or still answers for an agent that was renamed.")
 }
 
-// RefuseRemoteName is FORBIDDEN for the name of an agent of another system.
-func RefuseRemoteName(id c3po.AgentID) *c3po.Error {
-	return c3po.Errorf(c3po.Forbidden, "'%s' is an agent of another system, and nobody here acts as it", id).
-		Suggest("Choose another agent id. What it is called here is changed by removing it and adding it again.")
-}
-
 // RefuseAllTaken is for a step whose candidates are all taken: INVALID_REQUEST, or
 // FORBIDDEN if there would be more for another token.
 func RefuseAllTaken(step RegisterStep) *c3po.Error {
-	if step.Remote != "" {
-		return RefuseNameTaken(step.Want)
-	}
 	if len(step.Candidates(false)) < MaxNumbered {
 		return c3po.Errorf(c3po.Forbidden, "another session holds '%s', and this token is for no other name you could have", step.Want).
 			Suggest("It is for %s. End the other session, or use a token for more names.", step.Agents.Words())

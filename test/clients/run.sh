@@ -3,8 +3,6 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 . test/clients.sh
-. test/a2a/sdk.sh # for an agent of another system
 need "coding agents" unshare ip tmux
 install "${!packages[@]}"
-install_sdk || missing+=("the A2A SDK")
 run_tests clients "$@"

@@ -90,7 +90,7 @@ var mayImport = map[string][]string{
 	"internal/runner/memory":    {"c3po", "internal/text/envelope", "internal/host/paths"},
 	"internal/runner/streamfmt": {"internal/text/sanitise"},
 
-	"internal/server": {"c3po", "internal/auth", "internal/person/dashboard", "internal/hub", "internal/store", "internal/host/liveness", "internal/transport/mcpserver", "internal/ops/metrics", "internal/ops/telemetry", "internal/person/notify", "internal/host/paths", "internal/auth/passkey", "internal/auth/pki", "internal/store/redisstore", "internal/transport/a2a", "internal/transport/remote", "internal/transport/rest", "web"},
+	"internal/server": {"c3po", "internal/auth", "internal/person/dashboard", "internal/hub", "internal/store", "internal/host/liveness", "internal/transport/mcpserver", "internal/ops/metrics", "internal/ops/telemetry", "internal/person/notify", "internal/host/paths", "internal/auth/passkey", "internal/auth/pki", "internal/store/redisstore", "internal/transport/a2a", "internal/transport/rest", "web"},
 
 	"internal/store":            {"c3po"},
 	"internal/store/redisstore": {"c3po", "internal/client/attempt", "internal/auth", "internal/store"}, // auth for the types of its steps
@@ -117,7 +117,6 @@ var mayImport = map[string][]string{
 	"internal/transport/dialect":   {"c3po"},
 	"internal/transport/mcpserver": {"c3po", "internal/text/envelope", "internal/transport/dialect"},
 	"internal/transport/webhook":   {"c3po", "internal/client/attempt", "internal/host/paths"},
-	"internal/transport/remote":    {"c3po", "internal/auth", "internal/client/attempt", "internal/hub", "internal/person/notify"},
 	"internal/transport/rest":      {"c3po", "deploy", "internal/auth", "internal/hub", "internal/text/sanitise", "internal/transport/dialect"},
 
 	"plugin": {},

@@ -92,7 +92,6 @@ export function standing(
     const left = age((Date.parse(quota.until) - now) / 1000);
     return quota.exact ? `out of quota for another ${left}` : `out of quota, tries again in ${left}`;
   }
-  if (a.status === "unknown") return "remote, state unknown";
   const seen = `seen ${ago(a.last_seen, now)}`;
   const fresh = now - a.read < freshFor;
   if (!a.state && a.status === "online") return `last call ${ago(a.last_seen, now)}`;
@@ -106,7 +105,6 @@ export function standing(
 // evidence says how it is known what an agent does, and since when it is so.
 export function evidence(a: { status: string; state?: string; state_since?: string; alive: boolean | null; last_seen: string }, now: number): string {
   const called = `Its last call was ${ago(a.last_seen, now)}.`;
-  if (a.status === "unknown") return "It belongs to another system, which does not say what it does.";
   const runs = a.alive === null ? "" : a.alive ? " Its process runs." : " Its process has ended.";
   if (!a.state) return `${a.status === "online" ? "No session of it says what it does." : "It has no session."} ${called}${runs}`;
   const since = a.state_since ? ` since ${moment(a.state_since)}` : "";
@@ -162,7 +160,6 @@ const words: Record<string, string> = {
   next_session: "in its next session",
   starts_when_mailed: "starts when mailed",
   unknown: "unknown",
-  forwarded: "gets it forwarded",
   waiting_for_human: "waits for you",
   offline: "offline",
 };
@@ -187,7 +184,6 @@ const reasons: Record<string, string> = {
   when_resumed: "A person has paused it; mail is kept until it is resumed.",
   waiting_for_human: "It has asked a person and waits for the answer; other mail is kept.",
   starts_when_mailed: "Its session is closed. Its host resumes it for mail that expects an answer; other mail is kept.",
-  forwarded: "It belongs to another system, which its mail is forwarded to. What it does is known only as far as it answers.",
   offline: "No session of it is running; it reads its mail when it starts again.",
 };
 

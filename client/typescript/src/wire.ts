@@ -1217,7 +1217,7 @@ export interface QuotaReport {
 }
 
 /** Reachability says what will happen with mail sent now. */
-export type Reachability = "now" | "next_step" | "next_call" | "when_retried" | "when_quota_returns" | "when_person_returns" | "when_resumed" | "waiting_for_human" | "when_dialog_closes" | "when_switched_on" | "next_session" | "unknown" | "starts_when_mailed" | "forwarded" | "offline";
+export type Reachability = "now" | "next_step" | "next_call" | "when_retried" | "when_quota_returns" | "when_person_returns" | "when_resumed" | "waiting_for_human" | "when_dialog_closes" | "when_switched_on" | "next_session" | "unknown" | "starts_when_mailed" | "offline";
 
 export interface Readiness {
   status: "ready" | "not_ready";
@@ -1323,25 +1323,6 @@ export interface RegisterInput {
   pid_start?: number;
   /** Kind of client, for example claude-code or codex */
   type?: string;
-}
-
-/** A Remote is an agent of another system that was added. */
-export interface Remote {
-  agent_id: AgentID;
-  /** Of its card */
-  url: string;
-  /** Revoke this token to remove it */
-  kid: string;
-}
-
-/** RemoteInput adds an agent of another system, by the card it has in the A2A protocol. */
-export interface RemoteInput {
-  /** The address of its card, or of its host */
-  url: string;
-  /** What it is called here; made from the name on its card if left out */
-  name?: string;
-  /** The variable of the coordinator that holds the token it is shown */
-  token_env?: string;
 }
 
 /** RenameInput is a new name for the caller. */
@@ -1663,7 +1644,7 @@ export interface Sickness {
 export type Space = string;
 
 /** Status says whether an agent can be reached over a connection right now. */
-export type Status = "online" | "offline" | "unknown";
+export type Status = "online" | "offline";
 
 /** StatusInput is what an agent says of itself. */
 export interface StatusInput {

@@ -21,7 +21,7 @@ var reserved = []string{
 	"human", "stuck", "open", "notify", "pause", "resume", "on", "off",
 	"install", "uninstall",
 	"agent up", "agent run", "agent prompt", "agent shell", "agent stop", "agent setup", "agent setup-c3po",
-	"agents add-remote", "agents remove-remote", "agents forget", "attend", "leases on", "leases off", "leases release",
+	"agents forget", "attend", "leases on", "leases off", "leases release",
 }
 
 // IsReserved says whether a command is for people only.

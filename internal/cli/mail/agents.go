@@ -72,7 +72,7 @@ asked itself as well.`,
 	cmd.MarkFlagsMutuallyExclusive("status", "online")
 	cmd.Flags().StringVar(&kind, "type", "", "only agents of this kind of program")
 	console.LimitFlag(cmd, &limit, 100)
-	cmd.AddCommand(addRemote(a), removeRemote(a), forget(a))
+	cmd.AddCommand(forget(a))
 	return cmd
 }
 

@@ -51,8 +51,6 @@ func explain(agent c3po.Agent, here []instance, now time.Time) []string {
 		say("Its session has not reacted for %s: it is stopped, or has begun no turn after a notice.", inState(agent, now))
 	case c3po.ReachStarts:
 		say("Its session is closed, and its host resumes it for mail that expects an answer: c3po attend list, there.")
-	case c3po.ReachForwarded:
-		say("It belongs to another system: the coordinator forwards its mail by A2A. What it does is known only as far as it answers.")
 	case c3po.ReachOffline:
 		say("It was last seen %s: no program runs that could be woken.", console.Ago(now, agent.LastSeen))
 	}

@@ -77,16 +77,6 @@ func checkAddr(addr netip.Addr, allow []netip.Prefix) error {
 		Suggest("If the receiver is really there, list the address: `allow: %s` under notify: in c3po.yaml.", addr)
 }
 
-// CheckLink refuses an address of the link alone unless it is listed; other addresses of
-// one's own network pass. It is for addresses that an admin has chosen.
-func CheckLink(addr netip.Addr, allow []netip.Prefix) error {
-	if !leadsTo(addr).IsLinkLocalUnicast() || checkAddr(addr, allow) == nil {
-		return nil
-	}
-	return c3po.Errorf(c3po.InvalidRequest, "%s is a link-local address, which is not called", leadsTo(addr)).
-		Suggest("If the agent is really there, list the address: `allow: %s` under notify: in c3po.yaml.", leadsTo(addr))
-}
-
 func leadsTo(addr netip.Addr) netip.Addr {
 	addr = addr.Unmap().WithZone("")
 	if addr.Is4() {

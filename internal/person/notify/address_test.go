@@ -15,19 +15,6 @@ import (
 	"github.com/c3po-dev/c3po/c3po"
 )
 
-func TestALinkLocalAddressIsForWhoIsListed(t *testing.T) {
-	t.Parallel()
-	listed := prefixes("169.254.7.0/24", "fe80::7/128")
-	for text, want := range map[string]bool{
-		"169.254.169.254": false, "::ffff:169.254.169.254": false, "64:ff9b::169.254.1.1": false, "fe80::1": false, "fe80::1%eth0": false, "febf::1": false,
-		"169.254.7.1": true, "::ffff:169.254.7.1": true, "fe80::7%eth0": true, "127.0.0.1": true, "10.0.0.1": true, "192.0.2.1": true, "2001:4860::1": true,
-	} {
-		if err := CheckLink(netip.MustParseAddr(text), listed); (err == nil) != want {
-			t.Errorf("%s: %v", text, err)
-		}
-	}
-}
-
 // refusedURLs lead, in one way or another, to this machine or its network, or
 // to nothing that takes notices. Names are those of the server in names.
 var refusedURLs = strings.Fields(`

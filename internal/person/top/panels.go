@@ -254,8 +254,6 @@ func reach(a c3po.Agent) string {
 		return warn().of("unknown")
 	case c3po.ReachStarts:
 		return "mail starts it"
-	case c3po.ReachForwarded:
-		return "forwarded"
 	case c3po.ReachOffline:
 		return faint().of("when started")
 	default:

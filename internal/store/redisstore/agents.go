@@ -48,7 +48,7 @@ func (s *Store) Register(ctx context.Context, space c3po.Space, step store.Regis
 			}
 		}
 		switch {
-		case step.Remote == "" && len(records) == 1 && store.Follows(records[0], step.Run, answers):
+		case len(records) == 1 && store.Follows(records[0], step.Run, answers):
 			if step.Agents != "" && !step.Agents.Covers(target) {
 				return store.Registration{}, store.RefuseOtherName(target, step.Agents)
 			}
@@ -82,7 +82,7 @@ func (s *Store) register(ctx context.Context, space c3po.Space, step store.Regis
 	k := keysOf(space)
 	given := with{
 		"run": step.Run, "sighted": step.Sighted, "session": step.Session, "epoch": step.Epoch, "explicit": step.Explicit, "client": step.Profile.Client,
-		"all": all, "full_store": false, "whatever": whatever, "remote": step.Remote, "fields": profileFields(step.Profile),
+		"all": all, "full_store": false, "whatever": whatever, "fields": profileFields(step.Profile),
 	}
 	var rows []with
 	for _, id := range candidates {
@@ -103,8 +103,6 @@ func (s *Store) register(ctx context.Context, space c3po.Space, step store.Regis
 		return store.Registration{}, "", full
 	case "superseded":
 		return store.Registration{}, "", store.RefuseSuperseded(step.Want)
-	case "remote":
-		return store.Registration{}, "", store.RefuseRemoteName(step.Want)
 	case "taken", "renamed":
 		return store.Registration{}, outcome, nil
 	}
@@ -147,7 +145,7 @@ func profileFields(p store.Profile) []with {
 // toldFields are what addressee() of lib.lua reads of an agent, in its order.
 var toldFields = []string{
 	"seen", "node", "gone", "heartbeat", "availability", "paused", "cut", "state", "state_at", "pid", "pid_start", "capabilities",
-	"quota_until", "quota", "remote",
+	"quota_until", "quota",
 }
 
 // recipient reads what the steps that store a message say of its recipient.
@@ -157,7 +155,6 @@ func recipient(id c3po.AgentID, told rueidis.RedisMessage) store.Record {
 	of := func(name string) string { return word(values[slices.Index(toldFields, name)]) }
 	r := store.Record{
 		ID:           id,
-		Remote:       of("remote"),
 		Seen:         instant(atoi(of("seen"))),
 		Left:         of("gone") != "",
 		Gone:         of("gone") != "" && of("cut") == "",
@@ -197,7 +194,6 @@ func record(id c3po.AgentID, card rueidis.RedisMessage) store.Record {
 		RegSeq:       atoi(fields["order"]),
 		Run:          fields["run"],
 		Sighted:      fields["run"] != "" && fields["sighted"] == fields["run"],
-		Remote:       fields["remote"],
 		Session:      fields["session"],
 		Epoch:        atoi(fields["epoch"]),
 		Seen:         instant(atoi(fields["seen"])),

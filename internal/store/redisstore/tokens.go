@@ -25,13 +25,11 @@ type grantBody struct {
 	SuccessorOf string    `json:"successor_of"`
 	Local       bool      `json:"local,omitempty"`
 	Account     string    `json:"account,omitempty"`
-	Card        string    `json:"card,omitempty"`
-	TokenEnv    string    `json:"token_env,omitempty"`
 }
 
 // PutGrant implements auth.Store.
 func (s *Store) PutGrant(ctx context.Context, g auth.Grant) error {
-	body, err := json.Marshal(grantBody{g.Hash, g.Role, g.Spaces, g.Pattern, g.Label, g.SuccessorOf, g.Local, g.Account, g.Card, g.TokenEnv})
+	body, err := json.Marshal(grantBody{g.Hash, g.Role, g.Spaces, g.Pattern, g.Label, g.SuccessorOf, g.Local, g.Account})
 	if err != nil {
 		return err
 	}
@@ -69,7 +67,7 @@ func grantOf(kid string, fields map[string]string) (auth.Grant, error) {
 	}
 	return auth.Grant{
 		KID: kid, Hash: body.Hash, Role: body.Role, Spaces: body.Spaces, Pattern: body.Pattern, Label: body.Label,
-		SuccessorOf: body.SuccessorOf, Local: body.Local, Account: body.Account, Card: body.Card, TokenEnv: body.TokenEnv, Revoked: fields["revoked"] == "1", Fixed: fields["fixed"] == "1",
+		SuccessorOf: body.SuccessorOf, Local: body.Local, Account: body.Account, Revoked: fields["revoked"] == "1", Fixed: fields["fixed"] == "1",
 		Created: instantOf(fields["created"]), Expires: instantOf(fields["expires"]), LastUsed: instantOf(fields["used"]),
 	}, nil
 }
@@ -111,12 +109,6 @@ func (s *Store) Grants(ctx context.Context) ([]auth.Grant, error) {
 func (s *Store) Revoke(ctx context.Context, kid string) (bool, error) {
 	answer, err := s.run(ctx, "grant_revoke", noSpace, with{"grant": grantKey(kid), "kid": kid, "kept_ms": millis(endedKept)})
 	return err == nil && word(answer[0]) == "ok", err
-}
-
-// Discard implements auth.Store.
-func (s *Store) Discard(ctx context.Context, kid string) error {
-	_, err := s.run(ctx, "grant_revoke", noSpace, with{"grant": grantKey(kid), "kid": kid, "kept_ms": 0})
-	return err
 }
 
 // Changes implements auth.Store.

@@ -23,9 +23,6 @@ func (d *comparison) register(a *comparedSpace) {
 			Metadata: draw(d, "metadata", [][]byte{nil, []byte(`{"m":[]}`)}), PID: draw(d, "pid", []int{0, 7}), Heartbeat: draw(d, "heartbeat", []int{0, 0, -1, 5, 300}), Client: draw(d, "client", []string{"c1", "c2"}),
 		},
 	}
-	if in.Run != "" && d.oneIn(8, "remote") {
-		in.Remote = draw(d, "account", []string{"k1", "k2"})
-	}
 	// The wanted id is always covered: the door sees to that.
 	in.Agents = draw(d, "agents", []c3po.Pattern{"", "", c3po.Pattern(in.Want), c3po.Pattern(in.Want) + "*"})
 	reg, err := both(d, "register", func(s store.Store) (store.Registration, error) { return s.Register(d.ctx, a.space, in) })

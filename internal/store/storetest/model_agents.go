@@ -17,7 +17,6 @@ type agent struct {
 	run          string
 	sighted      string // the last run that was
 	session      string
-	remote       string // the account of an agent of another system
 	epoch        int64
 	ousted       map[string]bool // runs that held the id before
 	seen         time.Time
@@ -82,7 +81,7 @@ func (sp *space) record(id c3po.AgentID, now time.Time) store.Record {
 		return store.Record{ID: id}
 	}
 	r := store.Record{
-		ID: a.id, RegisteredAt: a.registeredAt, RegSeq: a.regSeq, Run: a.run, Sighted: a.run != "" && a.sighted == a.run, Session: a.session, Remote: a.remote, Epoch: a.epoch,
+		ID: a.id, RegisteredAt: a.registeredAt, RegSeq: a.regSeq, Run: a.run, Sighted: a.run != "" && a.sighted == a.run, Session: a.session, Epoch: a.epoch,
 		Seen: a.seen, Died: a.diedAt, Left: !a.goneAt.IsZero(), Attached: sp.attached(a, now), Online: sp.online(a, now), Profile: copyOfProfile(a.profile),
 		Availability: a.availability, CurrentTask: a.task, Paused: sp.pausedWhy(id), Rooms: sp.roomsOf(id),
 		Former: slices.Clone(a.former), Gone: !a.goneAt.IsZero() && !a.cut, OutOfQuota: a.outOfQuota(now),
@@ -133,7 +132,7 @@ func (m *Model) Register(_ context.Context, name c3po.Space, step store.Register
 		sp.books.Agents++
 		sp.registrations++
 		sp.retired = slices.DeleteFunc(sp.retired, func(other retiree) bool { return other.id == id })
-		a = &agent{id: id, registeredAt: now, regSeq: sp.registrations, run: step.Run, remote: step.Remote, epoch: 1, ousted: map[string]bool{}, rooms: map[c3po.RoomName]seat{}, notify: map[c3po.RoomName]c3po.Notify{}, skips: map[skip]bool{},
+		a = &agent{id: id, registeredAt: now, regSeq: sp.registrations, run: step.Run, epoch: 1, ousted: map[string]bool{}, rooms: map[c3po.RoomName]seat{}, notify: map[c3po.RoomName]c3po.Notify{}, skips: map[skip]bool{},
 			cast: seat{sp.books.Seq + 1, sp.everybody().last.ordinal}}
 		sp.agents[id] = a
 	}
@@ -166,35 +165,26 @@ func (m *Model) Register(_ context.Context, name c3po.Space, step store.Register
 }
 
 func (sp *space) chooseID(step store.RegisterStep, now time.Time) (c3po.AgentID, error) {
-	mayBe := func(id c3po.AgentID) bool {
-		if a := sp.agents[id]; a != nil {
-			return a.remote == step.Remote
-		}
-		return step.Remote == "" || len(sp.pending(id)) == 0 && len(sp.owed(id)) == 0
-	}
 	if step.Run == "" {
-		if !mayBe(step.Want) {
-			return "", store.RefuseRemoteName(step.Want)
-		}
 		return step.Want, nil
 	}
 	candidates := step.Candidates(sp.reserved(step.Want))
 	for _, id := range candidates {
-		if a := sp.agents[id]; a != nil && a.run == step.Run && mayBe(id) {
+		if a := sp.agents[id]; a != nil && a.run == step.Run {
 			return id, nil
 		}
 	}
 	if a := sp.agents[step.Want]; a != nil && !step.Explicit {
-		late := step.Epoch > 0 && step.Epoch < a.epoch && a.run != "" && a.run != step.Run // the run itself may hold it, with another Remote
+		late := step.Epoch > 0 && step.Epoch < a.epoch && a.run != "" && a.run != step.Run
 		if a.ousted[step.Run] || late {
 			return "", store.RefuseSuperseded(step.Want)
 		}
 	}
-	if former, ok := sp.sessions[step.Session]; ok && slices.Contains(candidates, former) && mayBe(former) && !sp.online(sp.agents[former], now) {
+	if former, ok := sp.sessions[step.Session]; ok && slices.Contains(candidates, former) && !sp.online(sp.agents[former], now) {
 		return former, nil
 	}
 	for _, id := range candidates {
-		if a := sp.agents[id]; mayBe(id) && (a == nil || a.run == "" || !sp.online(a, now)) {
+		if a := sp.agents[id]; a == nil || a.run == "" || !sp.online(a, now) {
 			return id, nil
 		}
 	}

@@ -23,7 +23,7 @@ func (sp *space) reserved(id c3po.AgentID) bool {
 // follow gives the id that a caller wants, if it asks for a former name of its own.
 func (sp *space) follow(step store.RegisterStep, now time.Time) c3po.AgentID {
 	was, ok := sp.renamed[step.Want]
-	if !ok || step.Remote != "" || sp.agents[step.Want] != nil || sp.agents[was.to] == nil {
+	if !ok || sp.agents[step.Want] != nil || sp.agents[was.to] == nil {
 		return step.Want
 	}
 	if store.Follows(sp.record(was.to, now), step.Run, sp.answers(was)) {

@@ -149,51 +149,6 @@ func registerPromises() []promise {
 			w.must(err)
 			same(w, "when it is free", first, alice)
 		}},
-		{"an agent of another system takes nobody's name", nil, func(w *testStore) {
-			remote := store.RegisterStep{Want: alice, Run: "a2a:n1", Explicit: true, Remote: "k1", Agents: c3po.Pattern(alice)}
-			refused := func(what string) {
-				w.Helper()
-				w.unchanged(func() {
-					if id, err := w.try(remote); err == nil {
-						w.Errorf("%s: it is given %s", what, id)
-					} else {
-						w.refused(err, c3po.InvalidRequest)
-					}
-				})
-			}
-			w.register(alice, "")
-			refused("without a run")
-			w.send(alice, alice, "note")
-			w.goOffline()
-			refused("offline, with mail")
-			_, err := w.store.Retire(w.ctx, w.space, alice, 0, false)
-			w.must(err)
-			refused("retired, with mail")
-			remote.Want, remote.Agents = bob, c3po.Pattern(bob)
-			w.register(bob, "r1")
-			w.must(w.store.Rename(w.ctx, w.space, bob, "dora", "r1"))
-			refused("renamed")
-			same(w, "another", w.given(store.RegisterStep{Want: carol, Run: "a2a:n1", Explicit: true, Remote: "k1", Agents: c3po.Pattern(carol)}), carol)
-			remote.Want, remote.Agents, remote.Remote = carol, c3po.Pattern(carol), "k2"
-			refused("another remote's, by the same run")
-		}},
-		{"nobody takes the name of an agent of another system, online or not", nil, func(w *testStore) {
-			remote := store.RegisterStep{Want: alice, Run: "a2a:n1", Explicit: true, Remote: "k1", Agents: c3po.Pattern(alice)}
-			same(w, "id", w.given(remote), alice)
-			same(w, "account", w.record(alice).Remote, "k1")
-			for _, run := range []string{"r1", "r2"} {
-				same(w, "of a session", w.given(store.RegisterStep{Want: alice, Run: run}) == alice, false)
-				w.unchanged(func() {
-					_, err := w.try(store.RegisterStep{Want: alice})
-					w.refused(err, c3po.Forbidden)
-					_, err = w.try(store.RegisterStep{Want: alice, Run: "a2a:n1", Agents: c3po.Pattern(alice)})
-					w.refused(err, c3po.Forbidden)
-				})
-				w.goOffline()
-			}
-			remote.Run = "a2a:n2"
-			same(w, "of the next coordinator", w.given(remote), alice)
-		}},
 		{"a run that is offline is taken over and the epoch rises", nil, func(w *testStore) {
 			w.register(alice, "r1")
 			w.goOffline()

@@ -111,8 +111,6 @@ func agentFacts(a c3po.Agent) string {
 	facts := []string{word(string(a.Status))}
 	switch a.Reachability {
 	case "", c3po.ReachOffline:
-	case c3po.ReachForwarded:
-		facts = []string{"of another system, mail is forwarded to it, its state is unknown"}
 	default:
 		facts = append(facts, onOneLine(a.Reachability.When()))
 	}

@@ -103,9 +103,8 @@ func (c card) tag() string {
 }
 
 const (
-	keeps    = "A task is stored durably. While the agent is offline it stays submitted, and it goes on when the agent starts."
-	forwards = "A task is stored durably and forwarded to that system. What happens there is known only as far as it says."
-	asks     = "Answers questions and takes on work, sent as text or JSON."
+	keeps = "A task is stored durably. While the agent is offline it stays submitted, and it goes on when the agent starts."
+	asks  = "Answers questions and takes on work, sent as text or JSON."
 )
 
 func hostCard() card {
@@ -135,10 +134,8 @@ func (e *exchange) cardOf(target string) (card, error) {
 	if err != nil {
 		return card{}, err
 	}
-	kind, promise := "", keeps
+	kind := ""
 	switch {
-	case agent.Type == c3po.TypeRemote:
-		kind, promise = ", an agent of another system,", forwards
 	case agent.Type != "" && strings.ContainsRune("aeioAEIO", rune(agent.Type[0])):
 		kind = ", an " + agent.Type + " agent"
 	case agent.Type != "":
@@ -146,7 +143,7 @@ func (e *exchange) cardOf(target string) (card, error) {
 	}
 	shown := card{
 		Name:        string(agent.ID),
-		Description: fmt.Sprintf("%s%s in c3po. %s", agent.ID, kind, promise),
+		Description: fmt.Sprintf("%s%s in c3po. %s", agent.ID, kind, keeps),
 		Skills:      []cardSkill{{ID: "ask", Name: "Ask", Description: asks, Tags: []string{"mail"}}},
 	}
 	for _, capability := range agent.Capabilities {

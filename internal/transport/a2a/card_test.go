@@ -12,7 +12,7 @@ func TestACardSaysWhatKindOfAgentItIs(t *testing.T) {
 	t.Parallel()
 	play(t, func(t *testing.T, s stack) {
 		for kind, want := range map[string]string{
-			c3po.TypeRemote: "x, an agent of another system, in c3po. A task is stored durably and forwarded to that system. What happens there is known only as far as it says.\"", "opencode": "x, an opencode agent in c3po. ", "codex": "x, a codex agent in c3po. ",
+			"opencode": "x, an opencode agent in c3po. ", "codex": "x, a codex agent in c3po. ",
 		} {
 			if _, err := s.as("x").RegisterAgent(t.Context(), c3po.RegisterInput{Type: kind}); err != nil {
 				t.Fatal(err)

@@ -10,7 +10,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/c3po-dev/c3po/c3po"
-	"github.com/c3po-dev/c3po/internal/hub"
 )
 
 // threadPrefix begins the names of our threads, and of contexts whose caller named none.
@@ -42,11 +41,6 @@ func (m *sentMessage) place(caller c3po.Caller, send *c3po.SendInput) *fault {
 	}
 	shown := cmp.Or(m.ContextID, threadPrefix+nameOfID(m.MessageID))
 	send.Thread = threadOf(caller, shown)
-	// A coordinator that forwards names the chain that it goes on, so that a loop through
-	// several of them is one chain here, whoever its callers are.
-	if chain := hub.ForwardedIn(m.Metadata); m.ContextID == "" && chain != "" {
-		shown, send.Thread = chain, chain
-	}
 	var wrong *fault
 	send.Metadata, wrong = withNames(m.Metadata, map[string]string{askedKeyName: m.MessageID, contextKeyName: shown})
 	return wrong

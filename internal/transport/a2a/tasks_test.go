@@ -6,7 +6,6 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/c3po-dev/c3po/c3po"
 )
@@ -325,39 +324,6 @@ func TestTheSameTextCountsAsForAgents(t *testing.T) {
 		}
 		if again := s.call(t, ask("m-2", "Deploy?")); again.Error.Code != 0 {
 			t.Errorf("the repeat of the second is answered %s", again.text)
-		}
-	})
-}
-
-func TestWhatAnotherCoordinatorForwardsStaysInItsChain(t *testing.T) {
-	t.Parallel()
-	play(t, func(t *testing.T, s stack) {
-		s.register(t, "api")
-		forward := func(i int) answer {
-			return s.call(t, call{version: "1.0", method: "SendMessage", params: fmt.Sprintf(
-				`{"message":{"messageId":"m-%d","role":"ROLE_USER","metadata":{"c3po_chain":"c3po-00112233445566778899aabbccddeeff"},"parts":[{"text":"Question %d"}]}}`, i, i)})
-		}
-		limit := c3po.DefaultLimits().ChainMessages
-		for i := range limit {
-			pass(10 * time.Second) // slower than the rate allows
-			if got := forward(i).task(t); got.ContextID != "c3po-00112233445566778899aabbccddeeff" || got.History[0].MessageID != fmt.Sprint("m-", i) {
-				t.Fatalf("message %d is %+v", i, got)
-			}
-		}
-		pass(10 * time.Second)
-		if last := forward(limit); !strings.Contains(last.text, "BUDGET_SPENT") {
-			t.Errorf("message %d is answered %s", limit, last.text)
-		}
-		// Only what a coordinator writes is read, and a context that is named wins.
-		for given, want := range map[string]string{
-			`"metadata":{"c3po_chain":"t-1"}`: "a2a-x-1", `"metadata":{"c3po_chain":7}`: "a2a-x-2",
-			`"contextId":"mine","metadata":{"c3po_chain":"c3po-ffeeddccbbaa99887766554433221100"}`: "mine",
-		} {
-			got := s.call(t, call{version: "1.0", method: "SendMessage", params: fmt.Sprintf(
-				`{"message":{"messageId":"x-%s","role":"ROLE_USER",%s,"parts":[{"text":%q}]}}`, want[len(want)-1:], given, given)}).task(t)
-			if got.ContextID != want {
-				t.Errorf("%s is in %s, want %s", given, got.ContextID, want)
-			}
 		}
 	})
 }

@@ -109,7 +109,7 @@ func taskOf(p hub.Progress) task {
 		switch {
 		case p.Answer == nil || p.Answer.BodyGone:
 			t.says = "The answer is no longer kept."
-		case p.Answer.Status == c3po.ReplyError || p.Answer.Status == c3po.ReplyAsksBack:
+		case p.Answer.Status == c3po.ReplyError:
 			t.state, t.says = failed, p.Answer.Text()
 			for _, file := range p.Answer.Attachments {
 				t.says += "\n\n" + t.aboutFile(file)

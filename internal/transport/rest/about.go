@@ -69,7 +69,6 @@ var (
 	waitMSQuery    = parameter{in: "query", name: "waitMs", says: "Milliseconds to wait; 25000 if left out, for a stream until the timeoutMs of the ticket has passed, else an hour", kind: 0, most: 3600000, ref: "WaitMS"}
 	keyPath        = parameter{in: "path", name: "kid", says: "The key id of a token", ref: "KeyID"}
 	passkeyPath    = parameter{in: "path", name: "id", says: "The id of a passkey", ref: "Passkey"}
-	remotePath     = parameter{in: "path", name: "name", says: "What the agent of another system is called here", ref: "RemoteName"}
 	proofPath      = parameter{in: "path", name: "id", says: "The proof that a refusal names", ref: "Proof"}
 	handlePath     = parameter{in: "path", name: "id", says: "An agent; a slash in its id is written %2F", ref: "Handle"}
 	ticketPath     = parameter{in: "path", name: "ticket", says: "The ticketId of the sender, or the id of the message with %2F for each slash", ref: "Ticket"}

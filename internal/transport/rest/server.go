@@ -23,7 +23,6 @@ type Config struct {
 	Join    Joining      // how other hosts join; they cannot if zero
 	Limits  c3po.Limits  // those of the hub; c3po.DefaultLimits() if zero
 	Push    Pushing      // how browsers are told of questions; needed for its paths
-	Remotes Remotes      // asks agents of other systems; needed for their paths
 	Lot     *Lot         // where long waits sleep; none is parked if nil
 	Version string
 	Observe Observer     // nobody counts if nil
@@ -31,12 +30,11 @@ type Config struct {
 }
 
 type server struct {
-	hub     *hub.Hub
-	auth    *auth.Keeper
-	join    Joining
-	push    Pushing
-	remotes Remotes
-	offers  *programs
+	hub    *hub.Hub
+	auth   *auth.Keeper
+	join   Joining
+	push   Pushing
+	offers *programs
 	// downloads of them that are under way
 	downloads atomic.Int64
 	limits    c3po.Limits
@@ -50,7 +48,7 @@ var openapi []byte
 
 // New makes the handler of everything REST.
 func New(cfg Config) http.Handler {
-	s := &server{hub: cfg.Hub, auth: cfg.Auth, join: cfg.Join, push: cfg.Push, remotes: cfg.Remotes, offers: &programs{}, limits: cfg.Limits, lot: cfg.Lot, version: cfg.Version, log: cfg.Log}
+	s := &server{hub: cfg.Hub, auth: cfg.Auth, join: cfg.Join, push: cfg.Push, offers: &programs{}, limits: cfg.Limits, lot: cfg.Lot, version: cfg.Version, log: cfg.Log}
 	if s.limits == (c3po.Limits{}) {
 		s.limits = c3po.DefaultLimits()
 	}

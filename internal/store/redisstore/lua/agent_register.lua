@@ -3,15 +3,13 @@
 -- KEYS  meta:hash agents:zset names:zset seen:zset sessions:hash nodes:hash attached:zset events:stream heard:zset
 --       retired:zset owed:zset roles:zset renamed editors:hash candidates[agent:hash inbox:zset]
 -- ARGV  now:clock channel run sighted:flag session epoch:number explicit:flag online_window:number max_events client all:number
---       full_store:flag whatever:flag remote fields[field value] candidates[id]
+--       full_store:flag whatever:flag fields[field value] candidates[id]
 -- USES  edits
 -- The candidates are some of all possible ones, in order; fields are what the profile
--- says; whatever: it does not matter that the first was renamed; remote: the account by
--- which the coordinator acts for an agent of another system.
+-- says; whatever: it does not matter that the first was renamed.
 -- Returns {"ok", id, now, unread, card, owed letters}, {"superseded"}, or
 -- {"taken"} if no candidate given was free, or {"renamed"} if the first is
--- what an agent was called before, or {"full"} if it would be a new agent, or {"remote"} if
--- the caller has no run and the id is of an agent of another system.
+-- what an agent was called before, or {"full"} if it would be a new agent.
 --
 -- In a full store it still lets in whoever is registered: their mail must be
 -- readable, and acking it makes room. What that adds is bounded, since it takes
@@ -21,14 +19,7 @@ local was_called = redis.call('HGET', renamed, candidates[1].id)
 local function key(i) return candidates[i].agent end
 local function id(i) return candidates[i].id end
 local function known(i) return redis.call('EXISTS', key(i)) == 1 end
--- An agent of another system has its name to itself, and never one that somebody else
--- has, or had and got mail by.
-local function may_be(i)
-  if known(i) then return (redis.call('HGET', key(i), 'remote') or '') == remote end
-  return remote == '' or redis.call('ZCARD', candidates[i].inbox) == 0 and redis.call('ZLEXCOUNT', owed, '[' .. id(i) .. '\0', '(' .. id(i) .. '\1') == 0
-end
 local function free(i)
-  if not may_be(i) then return false end
   if not known(i) then return true end
   return (redis.call('HGET', key(i), 'run') or '') == '' or not online(key(i), nodes, now, online_window)
 end
@@ -52,11 +43,10 @@ if #candidates < all and known(#candidates) then return { 'taken' } end
 
 local chosen
 if run == '' then
-  if not may_be(1) then return { 'remote' } end
   chosen = 1
 else
   for i = 1, #candidates do
-    if redis.call('HGET', key(i), 'run') == run and may_be(i) then
+    if redis.call('HGET', key(i), 'run') == run then
       chosen = i
       break
     end
@@ -107,7 +97,6 @@ if not existed then
   redis.call('HSET', agent, 'registered', whole(now), 'order', registration, 'epoch', 1,
     'cast', whole(number(meta, 'seq')) .. ' ' .. whole(number(meta, 'casts')))
   if run ~= '' then redis.call('HSET', agent, 'run', run) end
-  if remote ~= '' then redis.call('HSET', agent, 'remote', remote) end
 elseif changed then
   stops_editing(agent)
   redis.call('HSET', agent, 'epoch', whole(epoch_before + 1))

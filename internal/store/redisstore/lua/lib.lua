@@ -508,7 +508,7 @@ end
 -- in a card. Nobody is registered if there is no first field.
 local function addressee(agent, nodes, paused, now, window)
   local is = redis.call('HMGET', agent, 'seen', 'node', 'gone', 'heartbeat', 'availability', 'paused', 'cut', 'state', 'state_at', 'pid', 'pid_start',
-    'capabilities', 'quota_until', 'quota', 'remote')
+    'capabilities', 'quota_until', 'quota')
   local attached = is_attached(is[2], nodes, now)
   local online = attached
   if is[3] then
