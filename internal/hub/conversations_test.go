@@ -1,8 +1,10 @@
 package hub_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/c3po-dev/c3po/c3po"
 )
@@ -25,4 +27,41 @@ func TestAConversationIsListedWithItsFirstAndLastLine(t *testing.T) {
 	first := must(h.asPerson().Conversations(t.Context(), c3po.ConversationsInput{Limit: 1}))(t)
 	next := must(h.asPerson().Conversations(t.Context(), c3po.ConversationsInput{Limit: 1, Cursor: first.Next}))(t)
 	same(t, "pages", []string{first.Conversations[0].Thread, next.Conversations[0].Thread}, []string{list[0].Thread, list[1].Thread})
+}
+
+func TestConversationsOfASlowStoreAreOnMorePages(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t, unlimited)
+		h.enter("bob")
+		want := map[string]int{}
+		for i := range 25 {
+			thread := h.send("alice", "bob", fmt.Sprint("question ", i)).Thread
+			want[thread] = 1
+			if i%3 == 0 {
+				must(h.as("alice").SendMessage(t.Context(), c3po.SendInput{Target: "bob", Message: fmt.Sprint("and ", i), Thread: thread}))(t)
+			}
+		}
+		h.calls.slow = 100 * time.Millisecond
+		got, pages := map[string]int{}, 0
+		for in := (c3po.ConversationsInput{Limit: 100}); ; pages++ {
+			began := time.Now()
+			page := must(h.asPerson().Conversations(t.Context(), in))(t)
+			if took := time.Since(began); took > 4*time.Second {
+				t.Errorf("a page took %s", took)
+			}
+			for _, c := range page.Conversations {
+				got[c.Thread] = 1
+				if c.Subject == "" || c.Turns == 0 {
+					t.Errorf("incomplete: %+v", c)
+				}
+			}
+			if in.Cursor = page.Next; page.Next == "" {
+				break
+			}
+		}
+		same(t, "the threads", got, want)
+		if pages == 0 {
+			t.Error("all of them were on one page")
+		}
+	})
 }

@@ -65,7 +65,7 @@ type calls struct {
 	then    func()        // what happens right after events were read
 	await   chan struct{} // what reading the books waits for; nothing if nil
 	members func()        // what happens right after the members of a queue were read
-	slow    time.Duration // how long each letter takes that is buried or revived
+	slow    time.Duration // how long it takes to bury or revive a letter, or to read a thread's ends
 }
 
 func (c *calls) note(name string) error {
@@ -148,6 +148,17 @@ func (c *calls) Revive(ctx context.Context, space c3po.Space, id c3po.MessageID,
 		pass(c.slow)
 	}
 	return c.Store.Revive(ctx, space, id, step)
+}
+
+// ThreadSpans gives up after the time of one step, as a store does.
+func (c *calls) ThreadSpans(ctx context.Context, space c3po.Space, threads []string) ([]store.ThreadSpan, error) {
+	if c.slow > 0 {
+		pass(min(c.slow*time.Duration(len(threads)), 1700*time.Millisecond))
+		if c.slow*time.Duration(len(threads)) > 1700*time.Millisecond {
+			return nil, c3po.Errorf(c3po.RedisUnavailable, "Redis cannot be reached").Suggest("Try again.")
+		}
+	}
+	return c.Store.ThreadSpans(ctx, space, threads)
 }
 
 func (c *calls) Next(ctx context.Context, space c3po.Space, owner c3po.AgentID, q store.NextQuery) (store.NextMessage, error) {
