@@ -19,7 +19,7 @@ async function freePort() {
 }
 
 // until asks again until there is an answer.
-export async function until(what, ask, most = 20_000) {
+export async function until(what, ask, most = 60_000) {
   const end = Date.now() + most;
   for (;;) {
     const answer = await ask().catch(() => undefined);
