@@ -42,7 +42,7 @@ func TestEveryLongTimeoutIsOfAPackageAndHasAReason(t *testing.T) {
 
 func TestAPackageHasItsTime(t *testing.T) {
 	t.Parallel()
-	for folder, want := range map[string]string{"internal/hub": "2m", "internal/testkit/faultrig": "8m", "test/meta": "5m"} {
+	for folder, want := range map[string]string{"internal/client": "2m", "internal/testkit/faultrig": "12m", "test/meta": "5m"} {
 		if out, err := limited(t, folder, `echo "$@"`); err != nil || !strings.Contains(out, "-test.timeout="+want+"\n") {
 			t.Errorf("%s is run with %s (%v), want %s", folder, out, err, want)
 		}
