@@ -32,7 +32,7 @@ func FaultIn(name, log string) string {
 // coding agents keep of their sessions and of what these print.
 func FaultBelow(dir string) string {
 	found := ""
-	logs := []string{".log", ".jsonl", ".txt"}
+	logs := []string{".log", ".txt"} // a .jsonl is the client's own, and has calls that it gave up
 	_ = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
