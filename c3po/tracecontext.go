@@ -166,8 +166,12 @@ func ContextIn(metadata []byte) (TraceContext, bool) {
 	if !bytes.Contains(metadata, []byte(`"traceparent"`)) {
 		return TraceContext{}, false
 	}
+	var members map[string]json.RawMessage // a struct would also take other cases of its names
 	var c carried
-	if json.Unmarshal(metadata, &c) != nil {
+	if json.Unmarshal(metadata, &members) != nil || json.Unmarshal(members["traceparent"], &c.Parent) != nil {
+		return TraceContext{}, false
+	}
+	if state, found := members["tracestate"]; found && json.Unmarshal(state, &c.State) != nil {
 		return TraceContext{}, false
 	}
 	return c.context()

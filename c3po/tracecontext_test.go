@@ -1,6 +1,7 @@
 package c3po_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -105,6 +106,7 @@ func TestMetadataThatIsFullStaysAsItIs(t *testing.T) {
 
 func FuzzTraceContext(f *testing.F) {
 	f.Add(goodParent, "a=b", `{"a":1}`)
+	f.Add(goodParent, "", `{"a":"0","trACestAte":[{}]}`)
 	f.Add("cc"+goodParent[2:]+"-x", strings.Repeat("a=b,", 40), `{"traceparent":"x","tracestate":[{}]}`)
 	f.Fuzz(func(t *testing.T, parent, state, metadata string) {
 		got, ok := c3po.ParseTraceContext(parent, state)
@@ -118,10 +120,11 @@ func FuzzTraceContext(f *testing.F) {
 			t.Errorf("%q becomes %q", parent, got.Parent())
 		}
 		var object map[string]json.RawMessage
-		if json.Unmarshal([]byte(metadata), &object) != nil || object == nil {
+		var compact bytes.Buffer
+		if json.Unmarshal([]byte(metadata), &object) != nil || object == nil || json.Compact(&compact, []byte(metadata)) != nil {
 			return
 		}
-		carried := got.Within(c3po.SpanID{7}).Into([]byte(metadata), 1<<20)
+		carried := got.Within(c3po.SpanID{7}).Into(compact.Bytes(), 1<<20)
 		if !json.Valid(carried) {
 			t.Fatalf("%s becomes %s", metadata, carried)
 		}
