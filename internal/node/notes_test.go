@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -61,20 +63,26 @@ func TestMailIsShownAgainAlsoWhileTheNoteOfItIsOnItsWay(t *testing.T) {
 // A ledger is a store that keeps the notes it is given, unless it is away.
 type ledger struct {
 	store.Store
-	away  bool
+	away atomic.Bool
+
+	mu    sync.Mutex
 	notes []store.Notes
 }
 
 func (l *ledger) WriteNotes(_ context.Context, _ c3po.Space, notes store.Notes) error {
-	if l.away {
+	if l.away.Load() {
 		return errAway
 	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	l.notes = append(l.notes, notes)
 	return nil
 }
 
 // taken gives what was written since it was last asked for, as one.
 func (l *ledger) taken() (all store.Notes) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	for _, n := range l.notes {
 		all.Seen, all.Late = append(all.Seen, n.Seen...), append(all.Late, n.Late...)
 		all.Served, all.Notified = append(all.Served, n.Served...), append(all.Notified, n.Notified...)
@@ -132,7 +140,7 @@ func TestNotesOutliveAStoreThatIsAwayAndSayTheLatest(t *testing.T) {
 		<-time.After(flushEvery)
 		wantTaken("after another", store.Notes{})
 
-		l.away = true
+		l.away.Store(true)
 		first := add()
 		<-time.After(2 * flushEvery)
 		wantTaken("while the store is away", store.Notes{})
@@ -141,7 +149,7 @@ func TestNotesOutliveAStoreThatIsAwayAndSayTheLatest(t *testing.T) {
 		}
 		second := add()
 		<-time.After(flushEvery)
-		l.away = false
+		l.away.Store(false)
 		<-time.After(flushEvery)
 		// What may have been written takes no further answers.
 		want.Served = []store.ServedNote{served("s1", 2, first, first), served("s2", 1, first, first), served("s1", 2, second, second), served("s2", 1, second, second)}
@@ -214,10 +222,10 @@ func TestAReaderIsRememberedToHaveItsMailUntilTheStoreKnows(t *testing.T) {
 		hand("ann::bob::3", 6)
 		hand("ann::bob::1", 4)
 		want("before the store knows", 3, 2)
-		l.away = true
+		l.away.Store(true)
 		n.Flush(t.Context(), false)
 		want("while the store is away", 3, 2)
-		l.away = false
+		l.away.Store(false)
 		n.Flush(t.Context(), false)
 		want("once the store knows", 0, 0)
 		if len(n.given) != 0 {

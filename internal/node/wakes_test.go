@@ -24,15 +24,26 @@ type wire struct {
 	hold chan struct{} // no subscription stands before it is closed
 	cut  chan struct{} // ends the subscription
 
-	mu      sync.Mutex
-	at      store.Sequence
-	log     []c3po.Event
-	wake    func(store.Wake)
+	mu   sync.Mutex
+	at   store.Sequence
+	log  []c3po.Event
+	wake func(store.Wake)
+	away bool
+	seenOfNode
+}
+
+// seenOfNode counts what a node has done so far.
+type seenOfNode struct {
 	listens int // subscriptions that were begun
 	ended   int // subscriptions whose context ended
 	asked   int // times it was asked where the log stands
-	away    bool
 	rolled  int
+	epoch   int64
+}
+
+func (w *wire) seen() (seen seenOfNode) {
+	w.with(func() { seen, seen.epoch = w.seenOfNode, w.at.Epoch })
+	return seen
 }
 
 func (w *wire) Listen(ctx context.Context, _ c3po.Space, ready func(), wake func(store.Wake)) error {
@@ -84,7 +95,14 @@ func (w *wire) RaiseEpoch(_ context.Context, _ c3po.Space, known store.Sequence)
 	return w.at, true, nil
 }
 
-func (w *wire) RolledBack() { w.rolled++ }
+func (w *wire) RolledBack() { w.with(func() { w.rolled++ }) }
+
+// with reads or changes what the node sees at the same time.
+func (w *wire) with(do func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	do()
+}
 
 // happen adds an event, of which the node hears or not.
 func (w *wire) happen(agent c3po.AgentID, heard bool) {
@@ -226,7 +244,7 @@ func TestAnEventThatWasNotHeardWakesAllTheSame(t *testing.T) {
 			}
 		}()
 		synctest.Wait()
-		asked := func() int { n := wire.asked; wire.asked = 0; return n }
+		asked := func() (n int) { wire.with(func() { n, wire.asked = wire.asked, 0 }); return n }
 		asked()
 		wire.happen("alice", true)
 		wire.happen("bob", true)
@@ -251,17 +269,17 @@ func TestAnEventThatWasNotHeardWakesAllTheSame(t *testing.T) {
 		<-time.After(time.Minute)
 		wantWoken(t, "a comparison", waits, "alice")
 
-		wire.away = true
+		wire.with(func() { wire.away = true })
 		wire.happen("alice", false)
 		wire.happen("bob", true)
 		wantWoken(t, "the next event while the store is away", waits, "bob")
-		wire.away = false
+		wire.with(func() { wire.away = false })
 		<-time.After(MaxRetry)
 		wantWoken(t, "the store's return", waits, "alice", "bob") // bob for nothing, which may be
 
 		wire.happen("alice", false)
 		wire.happen("dave", false)
-		wire.log = wire.log[len(wire.log)-1:] // the log is trimmed
+		wire.with(func() { wire.log = wire.log[len(wire.log)-1:] }) // the log is trimmed
 		wire.happen("dave", true)
 		wantWoken(t, "a gap of which the log is gone", waits, "alice", "bob", "carol")
 	})
@@ -303,8 +321,8 @@ func TestASubscriptionThatBreaksIsOpenedAgainAndMissesNothing(t *testing.T) {
 			wantWoken(t, "what happens without a subscription", waits)
 			<-time.After(time.Second)
 			wantWoken(t, "the next subscription", waits, "alice")
-			if wire.listens != n+2 {
-				t.Errorf("it was opened %d times, want %d", wire.listens, n+2)
+			if seen := wire.seen(); seen.listens != n+2 {
+				t.Errorf("it was opened %d times, want %d", seen.listens, n+2)
 			}
 		}
 		for _, w := range waits {
@@ -321,11 +339,11 @@ func TestAfterTheStoreWentBackEverybodyLooksOnce(t *testing.T) {
 		wire.happen("alice", true)
 		wire.happen("alice", true)
 		woken(waits)
-		wire.at.Last -= 2 // as after a failover
+		wire.with(func() { wire.at.Last -= 2 }) // as after a failover
 		<-time.After(time.Minute)
 		wantWoken(t, "a loss", waits, "alice", "bob")
-		if wire.rolled != 1 || wire.at.Epoch != 2 {
-			t.Errorf("it was noticed %d times, and the epoch is %d", wire.rolled, wire.at.Epoch)
+		if seen := wire.seen(); seen.rolled != 1 || seen.epoch != 2 {
+			t.Errorf("it was noticed %d times, and the epoch is %d", seen.rolled, seen.epoch)
 		}
 		<-time.After(5 * time.Minute)
 		wantWoken(t, "time", waits)
@@ -345,32 +363,35 @@ func TestASubscriptionOutlivesItsLastWaitByAMinute(t *testing.T) {
 		<-time.After(50 * time.Second)
 		again := wakes.Join("main", "alice")
 		<-time.After(2 * time.Minute)
-		if wire.listens != 1 || wire.ended != 0 {
-			t.Errorf("with a wait there were %d subscriptions, and %d ended", wire.listens, wire.ended)
+		if seen := wire.seen(); seen.listens != 1 || seen.ended != 0 {
+			t.Errorf("with a wait there were %d subscriptions, and %d ended", seen.listens, seen.ended)
 		}
 		again.Leave()
-		wire.asked = 0
+		wire.with(func() { wire.asked = 0 })
 		<-time.After(59 * time.Second)
 		synctest.Wait()
-		if wire.ended != 0 || wire.asked != 0 {
-			t.Errorf("within a minute %d ended, and the store was asked %d times for nobody", wire.ended, wire.asked)
+		if seen := wire.seen(); seen.ended != 0 || seen.asked != 0 {
+			t.Errorf("within a minute %d ended, and the store was asked %d times for nobody", seen.ended, seen.asked)
 		}
 		<-time.After(2 * time.Second)
 		synctest.Wait()
-		if wire.ended != 1 || len(wakes.lines) != 0 {
-			t.Errorf("after a minute %d ended, and %d are open", wire.ended, len(wakes.lines))
+		wakes.mu.Lock()
+		open := len(wakes.lines)
+		wakes.mu.Unlock()
+		if seen := wire.seen(); seen.ended != 1 || open != 0 {
+			t.Errorf("after a minute %d ended, and %d are open", seen.ended, open)
 		}
 		last := wakes.Join("main", "alice")
 		synctest.Wait()
 		wakes.Close()
-		if wire.listens != 2 || wire.ended != 2 {
-			t.Errorf("%d were opened and %d ended", wire.listens, wire.ended)
+		if seen := wire.seen(); seen.listens != 2 || seen.ended != 2 {
+			t.Errorf("%d were opened and %d ended", seen.listens, seen.ended)
 		}
 		last.Leave()
 		late := wakes.Join("main", "alice") // of a call that a stopping coordinator still serves
 		synctest.Wait()
 		late.Leave()
-		if wire.listens != 2 {
+		if wire.seen().listens != 2 {
 			t.Error("a coordinator that stops subscribes")
 		}
 	})
