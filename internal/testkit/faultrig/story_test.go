@@ -79,7 +79,9 @@ func (s *story) tell(ctx context.Context, rounds int) error {
 		reply("bob", send("ana", "bob", "errand", nil), "errand-moved", func(in *c3po.ReplyInput) {
 			in.Status, in.HandedTo = c3po.ReplyHandedOver, "cyd"
 		})
+		// dan has seen it and is told, also when a log ends before the cancellation.
 		cancelled := send("cyd", "dan", "mistake", nil)
+		s.try(func() error { _, err := as["dan"].GetMessages(ctx, c3po.GetMessagesInput{}); return err })
 		s.try(func() error { _, err := as["cyd"].Cancel(ctx, c3po.MessageInput{MessageID: cancelled}); return err })
 		// Mail that nobody reads in time.
 		late := send("ana", "dan", "late", nil)
