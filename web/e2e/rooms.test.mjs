@@ -42,10 +42,10 @@ describe("rooms and queues", () => {
     const waiting = page.getByRole("listitem").filter({ hasText: "Who is free to look at the rounding of totals?" });
     await waiting.getByText("nobody has claimed it").waitFor();
     await page.locator(".member", { hasText: longName }).waitFor();
-    const [mail] = (await rig.as("docs", "get_messages")).filter((m) => m.message?.includes("rounding of totals"));
-    await rig.as("docs", "claim", { message_id: mail.id });
-    await waiting.getByText("held by docs").waitFor();
-    await rig.as("docs", "reply", { message_id: mail.id, response: "I am." });
+    const [mail] = (await rig.as("web", "get_messages")).filter((m) => m.message?.includes("rounding of totals"));
+    await rig.as("web", "claim", { message_id: mail.id });
+    await waiting.getByText("held by web").waitFor();
+    await rig.as("web", "reply", { message_id: mail.id, response: "I am." });
     await page.getByRole("heading", { name: "Nothing waits" }).waitFor();
     assert.deepEqual(wrong, []);
     assert.deepEqual(await violations(page), []);
