@@ -196,49 +196,6 @@ func TestOnlyAnUnauthorizedCallerIsChallenged(t *testing.T) {
 	}
 }
 
-func TestACallbackIsWorthAsMuchAsTheTokenItWasMadeWith(t *testing.T) {
-	t.Parallel()
-	r := newRig(t, auth.Config{})
-	ctx := t.Context()
-	caller, _ := r.call(r.mint(auth.Grant{Role: c3po.RoleAgent, Pattern: "api"}))
-	made := auth.Callback{CallbackTask: auth.CallbackTask{Space: "main"}, CallbackInput: auth.CallbackInput{URL: "u"}.From(caller, "api")}
-	if got := made.Caller(); got.KID != caller.KID || got.Account != caller.KID || got.ID != "api" || got.Space != "main" || got.Agents != "api" {
-		t.Errorf("its maker is %+v", got)
-	}
-	heir, other := caller, caller
-	heir.KID, other.Account = "successor", "other"
-	for _, c := range []c3po.Caller{caller, heir, other, {KID: caller.KID}} {
-		if got := made.OwnedBy(c); got != (c.Account != "other") {
-			t.Errorf("%+v owns it: %v", c, got)
-		}
-	}
-	granted := func(k *auth.Keeper, c auth.Callback, want bool) {
-		t.Helper()
-		if got, err := k.StillGranted(ctx, c); got != want || err != nil {
-			t.Errorf("it is worth something: %v, want %v, %v", got, want, err)
-		}
-	}
-	granted(r.Keeper, auth.Callback{}, true) // made without a token
-	granted(r.Keeper, made, true)
-	next, err := r.RotateToken(ctx, admin, caller.KID)
-	if err == nil {
-		next, err = r.RotateToken(ctx, admin, next.KID)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.mint(auth.Grant{Role: c3po.RoleAgent, Pattern: "*", SuccessorOf: "stranger"})
-	r.advance(11 * time.Minute)
-	granted(r.Keeper, made, true) // its heir's heir works
-	if _, err := r.RevokeToken(ctx, admin, next.KID); err != nil {
-		t.Fatal(err)
-	}
-	granted(r.Keeper, made, false)
-	if r.Callbacks() == nil || auth.New(auth.Config{Mode: auth.None}).Callbacks() != nil {
-		t.Error("callbacks are kept exactly where there is a store")
-	}
-}
-
 func TestABrowserGetsNoticesAsLongAsItsTokenWorks(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, auth.Config{})

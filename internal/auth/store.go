@@ -164,8 +164,6 @@ type Store interface {
 	// Pushes are those of tokens that work at that time. The others are forgotten.
 	Pushes(ctx context.Context, now time.Time) ([]Push, error)
 
-	CallbackStore
-
 	// Authority gives the one secret all coordinators share (CA and leaf key, as
 	// one opaque text). If there is none it stores what propose makes; if several
 	// do so at once the first one wins, for all of them.

@@ -187,11 +187,9 @@ func Run(ctx context.Context, cfg Config, ready func(addr string)) error {
 		return err
 	}
 	defer leave()
-	// Time in which no coordinator runs does not count for a task, but does for Redis.
-	pusher := &a2a.Pusher{Hub: h, Keeper: keeper, Allow: cfg.Notify.Allow, Resolver: cfg.Notify.Resolver, Life: 2 * (cfg.Limits.MessageLife + cfg.Limits.TicketLife), Log: cfg.Log}
-	runners := []runner{h, keeper, watcher, buttonDoor{notifier, h, keeper, cfg.Log}, pusher, tidying{}}
+	runners := []runner{h, keeper, watcher, buttonDoor{notifier, h, keeper, cfg.Log}, tidying{}}
 	lot := rest.NewLot(rest.LotConfig{After: cmp.Or(cfg.ParkAfter, parkAfter), Idle: idleTimeout, Stall: maxWriteStall})
-	served := handler(cfg, h, keeper, notifier, pusher, counts, shown, lot)
+	served := handler(cfg, h, keeper, notifier, counts, shown, lot)
 	if export.Exporter != nil {
 		runners, served = append(runners, export.over(h, counts, cfg.Log)), traced(served)
 		defer export.flush(ctx)
@@ -205,7 +203,7 @@ func Run(ctx context.Context, cfg Config, ready func(addr string)) error {
 }
 
 // handler is everything a coordinator serves.
-func handler(cfg Config, h *hub.Hub, keeper *auth.Keeper, notifier *notify.Notifier, pusher *a2a.Pusher, counts *metrics.Metrics, shown face, lot *rest.Lot) http.Handler {
+func handler(cfg Config, h *hub.Hub, keeper *auth.Keeper, notifier *notify.Notifier, counts *metrics.Metrics, shown face, lot *rest.Lot) http.Handler {
 	mcp := mcpserver.New(mcpserver.Config{
 		Service:  serviceOf(h),
 		Version:  cfg.Version,
@@ -216,7 +214,7 @@ func handler(cfg Config, h *hub.Hub, keeper *auth.Keeper, notifier *notify.Notif
 	mux.Handle("/mcp", rest.Watch(cfg.Log, counts.Request, admit(keeper, mcp.Handler())))
 	mux.Handle("GET /metrics", rest.Watch(cfg.Log, counts.Request, rest.ForRoles(keeper, cfg.Log, numbersFor(), numbers(counts, h))))
 	outside := rest.Watch(cfg.Log, counts.Request, a2a.New(a2a.Config{
-		Hub: h, Auth: keeper, Version: cfg.Version, Secure: len(cfg.TrustedProxies) > 0, Pusher: pusher, Log: cfg.Log,
+		Hub: h, Auth: keeper, Version: cfg.Version, Secure: len(cfg.TrustedProxies) > 0, Log: cfg.Log,
 	}))
 	for _, path := range []string{strings.TrimSuffix(a2a.Prefix, "/"), a2a.Prefix, a2a.WellKnown} {
 		mux.Handle(path, outside)

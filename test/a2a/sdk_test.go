@@ -234,6 +234,10 @@ func TestTheOfficialClientsAskAnAgentThatIsOffline(t *testing.T) {
 		if _, wrong := p.hear(); !strings.HasPrefix(wrong, "TaskNotFoundError") && !strings.Contains(wrong, "task not found") {
 			t.Errorf("%s: a task that is not there: %s", version, wrong)
 		}
+		p.say(map[string]string{"do": "push", "id": sent.ID, "push": "https://example.com/hook"})
+		if ok, wrong := p.hear(); !strings.Contains(strings.ToLower(wrong), "push notification") {
+			t.Errorf("%s: a push config: %s %s", version, ok, wrong)
+		}
 		if version == "1.0" {
 			p.say(map[string]string{"do": "list"})
 			var list []task

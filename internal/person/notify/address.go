@@ -90,17 +90,11 @@ func leadsTo(addr netip.Addr) netip.Addr {
 	return addr
 }
 
-// checkURL is CheckURL for a setting of notify.
+// checkURL refuses a setting of notify that is no address of a receiver, or names a host
+// that notices never go to. Names are judged when they are looked up.
 func checkURL(name, text string, allow []netip.Prefix) (*url.URL, error) {
-	return CheckURL("notify."+name, text, allow)
-}
-
-// CheckURL refuses what is no address of a receiver, or plainly one that is not
-// sent to. Names are judged when they are looked up. What is said of it has the name of
-// where it was given.
-func CheckURL(name, text string, allow []netip.Prefix) (*url.URL, error) {
 	refuse := func(why string) error {
-		return c3po.Errorf(c3po.InvalidRequest, "%s is no address to send to: %s", name, why).
+		return c3po.Errorf(c3po.InvalidRequest, "notify.%s is no address to send to: %s", name, why).
 			Suggest("Write it as https://host/path.")
 	}
 	at, err := url.Parse(text)
@@ -145,11 +139,11 @@ func isName(host string) bool {
 	return strings.Trim(last, "0123456789") != "" && !(hex && strings.Trim(digits, "0123456789abcdef") == "")
 }
 
-// GuardedClient is a client that judges every address it connects to, after names were
+// guardedClient is a client that judges every address it connects to, after names were
 // looked up, and goes nowhere else than it was told: it follows no redirect and
 // uses no proxy, which would connect for it. Names are looked up by the system if the
 // resolver is nil.
-func GuardedClient(allow []netip.Prefix, resolver *net.Resolver) *http.Client {
+func guardedClient(allow []netip.Prefix, resolver *net.Resolver) *http.Client {
 	dialer := &net.Dialer{Timeout: dialTimeout, Resolver: resolver, ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {
 		at, err := netip.ParseAddrPort(address)
 		if err != nil {

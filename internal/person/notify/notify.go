@@ -50,7 +50,7 @@ type Notifier struct {
 
 // New checks the settings. It connects to nothing yet.
 func New(c Config) (*Notifier, error) {
-	n := &Notifier{config: c, client: GuardedClient(c.Allow, c.Resolver)}
+	n := &Notifier{config: c, client: guardedClient(c.Allow, c.Resolver)}
 	for name, address := range map[string]string{Ntfy: c.Ntfy, Webhook: c.Webhook} {
 		if address == "" {
 			continue

@@ -99,13 +99,9 @@
 //	                      expires, used, revoked, fixed, push (JSON: the browser that
 //	                      its holder wants to be told of questions in)
 //	pushes        set     KID of grants that have a push
-//	callback:TASK hash    where callers want to be told of a task ("space task"): of each id b
-//	                      (JSON, opaque), t (the state it was told), and while it is told u (until
-//	                      when nobody else does), w (of which state), n (tries), s (since when)
-//	callbacks     zset    "space task" of those that are not all told of the end, by revision
 //	grants        zset    KID by the moment the grant is forgotten
 //	changes       zset    KID by the revision that put or revoked it
-//	auth          hash    revision, callbacks (the revision of those)
+//	auth          hash    revision
 //	runs          zset    runs of agents by when they were last noted
 //	invite:ID     hash    one invitation: i (JSON), hash, expires, tries, used
 //	link:ID       hash    one link that lets a browser in, as an invitation
@@ -140,10 +136,10 @@
 //	                    empty and silent for long (room_end.lua); posts by number and bytes (room_post.lua)
 //	the sweep           nodes, aliases, renamed, roles, imported, edits, editors: when they are of no use (sweeps.go)
 //	the space           meta, events (by number) and all that is left: when it is empty (spaces.go)
-//	Redis               rate, grant, invite, link, proof, callback: by a TTL
+//	Redis               rate, grant, invite, link, proof: by a TTL
 //	the person          passkeys: a handful, removed ones are remembered as removed
 //	the step itself     grants, changes, runs, audit: each write sweeps up (grant_put.lua, run_note.lua)
-//	who reads it        pushes: what has ended is dropped (pushes.go); callbacks: likewise (callback_close.lua)
+//	who reads it        pushes: what has ended is dropped (pushes.go)
 //
 // Grants and invitations also have a Redis TTL, but only as the broom: what
 // they are worth is decided by the deadline stored in them.

@@ -27,10 +27,6 @@ func inviteKey(id string) string { return "c3po:1:{_}:invite:" + id }
 func linkKey(id string) string   { return "c3po:1:{_}:link:" + id }
 func proofKey(id string) string  { return "c3po:1:{_}:proof:" + id }
 
-func callbackKey(space c3po.Space, task c3po.MessageID) string {
-	return "c3po:1:{_}:callback:" + callbackName(space, task)
-}
-
 // keys spells the keys of one space. No other file does.
 type keys string
 
@@ -44,7 +40,7 @@ const noSpace = keys("c3po:1:{_}:")
 var (
 	spaceNames = strings.Fields(`meta agents names seen heard retired renamed owed sessions nodes attached ending idem idemx expire threads dead
 		events aliases tickets roles flow flowx imported rooms roomorder deadlines edits editors files filex filebox
-		spaces grants changes auth ca runs chain schema reaper leaving floor passkeys pushes callbacks`)
+		spaces grants changes auth ca runs chain schema reaper leaving floor passkeys pushes`)
 	agentNames = strings.Fields("agent inbox body fact box mark ended rate joined skips reads")
 )
 

@@ -184,7 +184,7 @@ func (s *server) complete(c *card, v version, r *http.Request, at place) {
 	c.Version = s.version
 	c.Interfaces = []cardInterface{{address, "JSONRPC", string(v10)}, {address, "JSONRPC", string(v03)}}
 	c.InputModes, c.OutputModes = []string{"text/plain", jsonType}, []string{"text/plain", jsonType}
-	c.Capabilities = cardCapabilities{Streaming: true, PushNotifications: s.pusher != nil}
+	c.Capabilities = cardCapabilities{Streaming: true}
 	const bearer, how = "bearer", "A token of c3po, made with: c3po token create"
 	if v == v03 {
 		c.URL, c.PreferredTransport, c.ProtocolVersion = address, "JSONRPC", "0.3.0"

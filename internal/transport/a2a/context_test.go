@@ -1,13 +1,19 @@
 package a2a_test
 
 import (
+	"encoding/json"
 	"fmt"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/c3po-dev/c3po/c3po"
 	"github.com/c3po-dev/c3po/internal/auth"
+	"github.com/c3po-dev/c3po/internal/hub"
+	"github.com/c3po-dev/c3po/internal/store/redisstore"
+	"github.com/c3po-dev/c3po/internal/testkit/redistest"
+	"github.com/c3po-dev/c3po/internal/transport/a2a"
 )
 
 // in asks in a context of the caller's choice.
@@ -99,8 +105,8 @@ func TestATaskFromBeforeContextsWereSeparateKeepsItsContext(t *testing.T) {
 // Such tokens share a name, and nothing else.
 func TestTokensForSeveralNamesShareNeitherContextsNorIDs(t *testing.T) {
 	t.Parallel()
-	p := newPost(t, auth.Tokens)
-	p.away(t, "api")
+	p := newTokens(t)
+	p.register(t, "api")
 	_, first := p.token(t, "x*")
 	_, second := p.token(t, "x*")
 	one, two := first(ask("1", "Deploy?")).task(t), second(ask("1", "Delete?")).task(t)
@@ -121,8 +127,8 @@ func TestTokensForSeveralNamesShareNeitherContextsNorIDs(t *testing.T) {
 
 func TestARotatedTokenGoesOnWithItsContexts(t *testing.T) {
 	t.Parallel()
-	p := newPost(t, auth.Tokens)
-	p.away(t, "api")
+	p := newTokens(t)
+	p.register(t, "api")
 	kid, before := p.token(t, "crm")
 	one := before(in("deploys", "m-1", "Deploy?")).task(t)
 	made, err := p.keeper.RotateToken(t.Context(), c3po.Caller{Space: c3po.DefaultSpace, Role: c3po.RoleAdmin}, kid)
@@ -137,5 +143,49 @@ func TestARotatedTokenGoesOnWithItsContexts(t *testing.T) {
 	mail, err := p.as("api").GetMessages(t.Context(), c3po.GetMessagesInput{})
 	if err != nil || len(mail.Messages) != 2 || mail.Messages[0].Thread != mail.Messages[1].Thread {
 		t.Errorf("the agent got %+v, %v", mail.Messages, err)
+	}
+}
+
+// tokens is a stack on Redis whose callers show tokens.
+type tokens struct {
+	stack
+	keeper *auth.Keeper
+}
+
+func newTokens(t *testing.T) tokens {
+	t.Helper()
+	store, err := redisstore.Open(t.Context(), redisstore.Config{URL: redistest.New(t).URL(), Limits: c3po.DefaultLimits()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(store.Close)
+	h, keeper := hub.New(hub.Config{Store: store}), auth.New(auth.Config{Store: store, Mode: auth.Tokens})
+	return tokens{stack{a2a.New(a2a.Config{Hub: h, Auth: keeper}), h}, keeper}
+}
+
+// token makes a caller with a separate token for one agent.
+func (p tokens) token(t *testing.T, pattern string) (kid string, as func(c call) answer) {
+	t.Helper()
+	made, err := p.keeper.Mint(t.Context(), auth.Grant{Role: c3po.RoleAgent, Spaces: []string{"main"}, Pattern: pattern})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made.KID, p.with(t, made.Secret)
+}
+
+// with makes a caller that shows a token.
+func (p tokens) with(t *testing.T, secret string) func(c call) answer {
+	return func(c call) answer {
+		t.Helper()
+		r := c.request(t.Context())
+		r.Header.Del("X-Agent-ID")
+		r.Header.Set("Authorization", "Bearer "+secret)
+		w := httptest.NewRecorder()
+		p.ServeHTTP(w, r)
+		got := answer{text: w.Body.String()}
+		if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil {
+			t.Fatalf("%d %s", w.Code, w.Body)
+		}
+		return got
 	}
 }

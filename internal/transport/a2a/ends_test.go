@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po/c3po"
-	"github.com/c3po-dev/c3po/internal/auth"
 )
 
 func TestATaskThatIsAckedWithoutAnAnswerEnds(t *testing.T) {
@@ -112,36 +111,4 @@ func TestAPartHasOneContent(t *testing.T) {
 			}
 		}
 	})
-}
-
-func TestTheConfigsOfATokenAreCountedAndChosenAsItMeantThem(t *testing.T) {
-	t.Parallel()
-	p := newPost(t, auth.Tokens)
-	p.away(t, "api")
-	_, mine := p.token(t, "crm")
-	_, twin := p.token(t, "crm")
-	id := mine(asks("1.0", "m-1", `{"url":"https://example.com/default"}`)).task(t).ID
-	add := func(as func(call) answer, name, url string) answer {
-		return as(call{version: "1.0", method: "CreateTaskPushNotificationConfig", params: fmt.Sprintf(`{"taskId":%q,"id":%q,"url":%q}`, id, name, url)})
-	}
-	for i := range auth.TaskCallbacks {
-		if got := add(twin, fmt.Sprint("a-", i), "https://example.com/twin"); got.Error.Code != 0 {
-			t.Fatalf("the twin's: %s", got.text)
-		}
-	}
-	if got := add(mine, "a", "https://example.com/mine"); got.Error.Code != 0 {
-		t.Errorf("beside those of another token: %s", got.text)
-	}
-	if got := add(twin, "b", "https://example.com/twin"); !strings.Contains(got.text, "at most 4") {
-		t.Errorf("a fifth one: %s", got.text)
-	}
-	if got := mine(call{method: "tasks/pushNotificationConfig/get", params: fmt.Sprintf(`{"id":%q}`, id)}); !strings.Contains(got.text, "https://example.com/default") {
-		t.Errorf("without an id it is %s", got.text)
-	}
-	if got := twin(call{method: "tasks/pushNotificationConfig/get", params: fmt.Sprintf(`{"id":%q}`, id)}); got.Error.Code != -32602 {
-		t.Errorf("of several without an id it is %s", got.text)
-	}
-	if got := add(mine, "c", "https://user:pass@example.com/"); got.Error.Code != -32602 || strings.Contains(got.text, "pass@") {
-		t.Errorf("with a password: %s", got.text)
-	}
 }

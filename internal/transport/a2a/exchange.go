@@ -14,13 +14,12 @@ import (
 	"github.com/c3po-dev/c3po/internal/transport/dialect"
 )
 
-// An exchange is one request and its answer, in the version and binding of its caller.
+// An exchange is one request and its answer, in the version of its caller.
 type exchange struct {
 	*server
 	w     http.ResponseWriter
 	r     *http.Request
 	v     version
-	rpc   bool            // JSON-RPC, else HTTP+JSON
 	id    json.RawMessage // of the call
 	actor *hub.Actor
 	// caller is who the actor is.
@@ -46,8 +45,8 @@ func (e *exchange) call(m method, target string, req request) {
 		e.cancel(req.params)
 	case subscribe:
 		e.resume(req.params)
-	case setPush, getPush, listPushes, deletePush:
-		e.pushCall(m, req.params)
+	case pushConfig:
+		e.refuse(noPush())
 	case extendedCard:
 		code := codeUnsupported
 		if e.v == v03 {
@@ -98,12 +97,9 @@ func (e *exchange) answer(result any) bool {
 	return write(e.w, http.StatusOK, e.framed(result)) && !gone
 }
 
-// framed is a result as the binding carries it.
-func (e *exchange) framed(result any) any {
-	if e.rpc {
-		return reply{JSONRPC: "2.0", ID: e.id, Result: result}
-	}
-	return result
+// framed is a result as JSON-RPC carries it.
+func (e *exchange) framed(result any) reply {
+	return reply{JSONRPC: "2.0", ID: e.id, Result: result}
 }
 
 // operate runs an operation of the table, with all that goes with it: who may, proofs of
@@ -195,14 +191,16 @@ func noTask() *fault {
 
 // taken says that the caller has been given a task: its answer, if there is one, was
 // served, and is acked. The protocol knows no other word for that.
-func (e *exchange) taken(t task) { have(detached(e.r.Context()), e.actor, t) }
-
-func have(ctx context.Context, actor *hub.Actor, t task) {
-	actor.Delivered()
+func (e *exchange) taken(t task) {
+	e.actor.Delivered()
 	if t.Unacked && !t.Answer.ExpectsReply {
-		// It stays in the inbox if this fails, and nothing is lost by that.
-		_, _ = actor.AckMessages(ctx, c3po.AckInput{MessageIDs: []c3po.MessageID{t.Answer.ID}})
+		// The caller may have hung up. The answer stays in the inbox if this fails, and nothing is lost by that.
+		_, _ = e.actor.AckMessages(context.WithoutCancel(e.r.Context()), c3po.AckInput{MessageIDs: []c3po.MessageID{t.Answer.ID}})
 	}
+}
+
+func noPush() *fault {
+	return &fault{code: codeNoPush, message: "push notifications are not sent here", suggestion: "Subscribe to the task, or ask for it now and then."}
 }
 
 // addressed is whom a request is for.

@@ -2,7 +2,6 @@ package a2a
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -173,7 +172,7 @@ func (s *server) serveRPC(w http.ResponseWriter, r *http.Request, at place) {
 	caller, r, release, err := s.admit(r)
 	defer release()
 	v, wrong := versionOf(r)
-	e := exchange{server: s, w: w, r: r, v: v, rpc: true, id: null}
+	e := exchange{server: s, w: w, r: r, v: v, id: null}
 	if err != nil {
 		e.refuse(err)
 		return
@@ -205,10 +204,7 @@ const (
 	listTasks     method = "list"
 	cancelTask    method = "cancel"
 	subscribe     method = "subscribe"
-	setPush       method = "set push"
-	getPush       method = "get push"
-	listPushes    method = "list pushes"
-	deletePush    method = "delete push"
+	pushConfig    method = "push config"
 	extendedCard  method = "extended card"
 )
 
@@ -216,14 +212,14 @@ var methodNames = map[version]map[string]method{
 	v10: {
 		"SendMessage": sendMessage, "SendStreamingMessage": streamMessage, "GetTask": getTask, "ListTasks": listTasks,
 		"CancelTask": cancelTask, "SubscribeToTask": subscribe, "GetExtendedAgentCard": extendedCard,
-		"CreateTaskPushNotificationConfig": setPush, "GetTaskPushNotificationConfig": getPush,
-		"ListTaskPushNotificationConfigs": listPushes, "DeleteTaskPushNotificationConfig": deletePush,
+		"CreateTaskPushNotificationConfig": pushConfig, "GetTaskPushNotificationConfig": pushConfig,
+		"ListTaskPushNotificationConfigs": pushConfig, "DeleteTaskPushNotificationConfig": pushConfig,
 	},
 	v03: {
 		"message/send": sendMessage, "message/stream": streamMessage, "tasks/get": getTask, "tasks/cancel": cancelTask,
 		"tasks/resubscribe": subscribe, "agent/getAuthenticatedExtendedCard": extendedCard,
-		"tasks/pushNotificationConfig/set": setPush, "tasks/pushNotificationConfig/get": getPush,
-		"tasks/pushNotificationConfig/list": listPushes, "tasks/pushNotificationConfig/delete": deletePush,
+		"tasks/pushNotificationConfig/set": pushConfig, "tasks/pushNotificationConfig/get": pushConfig,
+		"tasks/pushNotificationConfig/list": pushConfig, "tasks/pushNotificationConfig/delete": pushConfig,
 	},
 }
 
@@ -251,7 +247,3 @@ func write(w http.ResponseWriter, status int, value any) bool {
 	// Only now is it known that the connection took it.
 	return http.NewResponseController(w).Flush() == nil
 }
-
-// detached is a context for what is done after an answer was written: the caller may
-// hang up then.
-func detached(ctx context.Context) context.Context { return context.WithoutCancel(ctx) }

@@ -49,12 +49,11 @@ type (
 		MediaType string          `json:"mediaType"`
 	}
 	sendWishes struct {
-		ReturnImmediately bool    `json:"returnImmediately"`
-		Blocking          *bool   `json:"blocking"` // of 0.3, where it is the other way round
-		HistoryLength     *int    `json:"historyLength"`
-		Push              *wanted `json:"taskPushNotificationConfig"`
-		PushBefore        *wanted `json:"pushNotificationConfig"` // of 0.3
-		tell              *telling
+		ReturnImmediately bool            `json:"returnImmediately"`
+		Blocking          *bool           `json:"blocking"` // of 0.3, where it is the other way round
+		HistoryLength     *int            `json:"historyLength"`
+		Push              json.RawMessage `json:"taskPushNotificationConfig"`
+		PushBefore        json.RawMessage `json:"pushNotificationConfig"` // of 0.3
 	}
 )
 
@@ -94,6 +93,9 @@ func parseSend(v version, caller c3po.Caller, params json.RawMessage) (sendParam
 		return in, c3po.SendInput{}, badParams(fmt.Sprintf("message.messageId has %d bytes, at most %d are allowed", len(m.MessageID), maxIDBytes), "Use a UUID.")
 	case m.Role != v.role("user"):
 		return in, c3po.SendInput{}, badParams("message.role is not "+v.role("user"), "A caller speaks as the user.")
+	}
+	if given(in.Configuration.Push) || given(in.Configuration.PushBefore) {
+		return in, c3po.SendInput{}, noPush()
 	}
 	text, contentType, wrong := textOf(m.Parts)
 	if wrong != nil {

@@ -10,7 +10,6 @@ import (
 	"testing/synctest"
 
 	"github.com/c3po-dev/c3po/c3po"
-	"github.com/c3po-dev/c3po/internal/auth"
 	"github.com/c3po-dev/c3po/internal/transport/a2a"
 )
 
@@ -72,35 +71,6 @@ func TestWhoIsAskedUnderAFormerNameHasACardUnderIt(t *testing.T) {
 			t.Errorf("the card is %d %s", card.Code, card.Body)
 		}
 	})
-}
-
-func TestAConfigIsFoundAndForgottenAfterARename(t *testing.T) {
-	t.Parallel()
-	p := newPost(t, auth.None)
-	p.run(t)
-	p.away(t, "api")
-	r := newReceiver(t, nil)
-	id := p.call(t, asks("1.0", "m-1", fmt.Sprintf(`{"id":"gone","url":%q}`, r.URL+"/gone"))).task(t).ID
-	p.call(t, call{version: "1.0", method: "CreateTaskPushNotificationConfig", params: fmt.Sprintf(`{"taskId":%q,"id":"kept","url":%q}`, id, r.URL)})
-	p.rename(t, "api", "backend")
-	renamed := strings.Replace(id, "::api::", "::backend::", 1)
-	for _, asked := range []string{id, renamed} {
-		list := p.call(t, call{version: "1.0", target: "backend", method: "ListTaskPushNotificationConfigs", params: fmt.Sprintf(`{"taskId":%q}`, asked)})
-		if !strings.Contains(list.text, `"id":"gone","taskId":"`+id+`"`) || !strings.Contains(list.text, `"id":"kept"`) {
-			t.Errorf("of %s are listed %s", asked, list.text)
-		}
-		if got := p.call(t, call{version: "1.0", target: "backend", method: "GetTaskPushNotificationConfig", params: fmt.Sprintf(`{"taskId":%q,"id":"gone"}`, asked)}); got.Error.Code != 0 {
-			t.Errorf("of %s there is %s", asked, got.text)
-		}
-	}
-	p.call(t, call{version: "1.0", target: "backend", method: "DeleteTaskPushNotificationConfig", params: fmt.Sprintf(`{"taskId":%q,"id":"gone"}`, renamed)})
-	p.answers(t, "backend")
-	r.hears(t, id, "TASK_STATE_COMPLETED")
-	for _, one := range r.all() {
-		if one.path == "/gone" || one.task.ID != id {
-			t.Errorf("%s was told of %s", one.path, one.task.ID)
-		}
-	}
 }
 
 func TestATaskIsNotShownAtAnotherAgent(t *testing.T) {

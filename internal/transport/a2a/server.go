@@ -1,5 +1,5 @@
 // Package a2a serves agents and queues as the Agent2Agent protocol knows them, in its
-// versions 1.0 and 0.3: a card for each, JSON-RPC and HTTP+JSON, and server-sent events.
+// versions 1.0 and 0.3: a card for each, JSON-RPC, and server-sent events.
 // A task is a ticket of the hub. It decides nothing; what a caller may do is said by the
 // operation of the table that a method stands for.
 package a2a
@@ -38,9 +38,7 @@ type Config struct {
 	Auth    *auth.Keeper // says who makes a request
 	Version string       // of the program, which the cards show
 	Secure  bool         // callers reach it with https, also where a proxy encrypts
-	// Pusher tells callers how their tasks go on, where they want that; nobody is told if nil.
-	Pusher *Pusher
-	Log    *slog.Logger // silent if nil
+	Log     *slog.Logger // silent if nil
 }
 
 type server struct {
@@ -48,13 +46,12 @@ type server struct {
 	auth    *auth.Keeper
 	version string
 	secure  bool
-	pusher  *Pusher
 	log     *slog.Logger
 }
 
 // New makes the handler of everything below Prefix, and of WellKnown.
 func New(cfg Config) http.Handler {
-	s := &server{hub: cfg.Hub, auth: cfg.Auth, version: cfg.Version, secure: cfg.Secure, pusher: cfg.Pusher, log: cfg.Log}
+	s := &server{hub: cfg.Hub, auth: cfg.Auth, version: cfg.Version, secure: cfg.Secure, log: cfg.Log}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}

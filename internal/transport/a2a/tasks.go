@@ -34,11 +34,6 @@ func (e *exchange) send(target string, params json.RawMessage, stream bool) {
 		e.refuse(wrong)
 		return
 	}
-	// Before anything is stored: what is refused has not happened.
-	if err := e.readPush(&in.Configuration); err != nil {
-		e.refuse(err)
-		return
-	}
 	if in.Message.TaskID != "" {
 		e.sendMore(in, send, stream)
 		return
@@ -91,17 +86,6 @@ func (e *exchange) sendMore(in sendParams, send c3po.SendInput, stream bool) {
 
 // show answers with a task: as it goes on, or once it is settled, or as it is.
 func (e *exchange) show(id c3po.MessageID, wishes sendWishes, stream, reachable bool) {
-	if wishes.tell != nil {
-		t, err := e.mine(string(id))
-		if err == nil {
-			// Whatever has happened since it was sent, the caller knows nothing of it.
-			_, err = e.putPush(*wishes.tell, t, submitted)
-		}
-		if err != nil {
-			e.refuse(err)
-			return
-		}
-	}
 	if stream {
 		e.stream(id)
 		return

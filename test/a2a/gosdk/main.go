@@ -20,29 +20,10 @@ import (
 
 // A command is what the client is told to do.
 type command struct {
-	Do          string `json:"do"`
-	ID          string `json:"id"`
-	Text        string `json:"text"`
-	Task        string `json:"task"`
-	Push        string `json:"push"` // where it wants to be told of a task
-	Config      string `json:"config"`
-	Token       string `json:"token"`
-	Credentials string `json:"credentials"`
-}
-
-// A config is what it has made of where it wants to be told.
-type config struct {
-	ID  string `json:"id"`
-	URL string `json:"url"`
-}
-
-// push is that as the SDK has it.
-func (c command) push() *a2a.PushConfig {
-	wanted := &a2a.PushConfig{ID: c.Config, URL: c.Push, Token: c.Token}
-	if c.Credentials != "" {
-		wanted.Auth = &a2a.PushAuthInfo{Schemes: []string{"Bearer"}, Credentials: c.Credentials}
-	}
-	return wanted
+	Do   string `json:"do"`
+	ID   string `json:"id"`
+	Text string `json:"text"`
+	Push string `json:"push"` // where a push config would send the task
 }
 
 // A task is what it has made of one. States are written as in 1.0.
@@ -106,12 +87,7 @@ func do(ctx context.Context, client *a2aclient.Client, c command, out *json.Enco
 	case "send":
 		message := a2a.NewMessage(a2a.MessageRoleUser, a2a.TextPart{Text: c.Text})
 		message.ID = c.ID
-		params := &a2a.MessageSendParams{Message: message}
-		if c.Push != "" {
-			blocking := false
-			params.Config = &a2a.MessageSendConfig{Blocking: &blocking, PushConfig: c.push()}
-		}
-		result, err := client.SendMessage(ctx, params)
+		result, err := client.SendMessage(ctx, &a2a.MessageSendParams{Message: message})
 		if err != nil {
 			return nil, err
 		}
@@ -133,26 +109,7 @@ func do(ctx context.Context, client *a2aclient.Client, c command, out *json.Enco
 		}
 		return plain(got), nil
 	case "push":
-		got, err := client.SetTaskPushConfig(ctx, &a2a.TaskPushConfig{TaskID: a2a.TaskID(c.Task), Config: *c.push()})
-		if err != nil {
-			return nil, err
-		}
-		return config{got.Config.ID, got.Config.URL}, nil
-	case "pushed":
-		got, err := client.GetTaskPushConfig(ctx, &a2a.GetTaskPushConfigParams{TaskID: a2a.TaskID(c.Task), ConfigID: c.Config})
-		if err != nil {
-			return nil, err
-		}
-		return config{got.Config.ID, got.Config.URL}, nil
-	case "pushes":
-		got, err := client.ListTaskPushConfig(ctx, &a2a.ListTaskPushConfigParams{TaskID: a2a.TaskID(c.Task)})
-		all := []config{}
-		for _, one := range got {
-			all = append(all, config{one.Config.ID, one.Config.URL})
-		}
-		return all, err
-	case "unpush":
-		return struct{}{}, client.DeleteTaskPushConfig(ctx, &a2a.DeleteTaskPushConfigParams{TaskID: a2a.TaskID(c.Task), ConfigID: c.Config})
+		return client.SetTaskPushConfig(ctx, &a2a.TaskPushConfig{TaskID: a2a.TaskID(c.ID), Config: a2a.PushConfig{URL: c.Push}})
 	case "subscribe":
 		return follow(client.ResubscribeToTask(ctx, &a2a.TaskIDParams{ID: a2a.TaskID(c.ID)}), out)
 	default:

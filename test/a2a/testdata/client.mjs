@@ -56,18 +56,8 @@ const message = (c) => ({
     extensions: [],
     referenceTaskIds: [],
   },
-  configuration: c.push && { acceptedOutputModes: [], returnImmediately: true, taskPushNotificationConfig: config(c) },
+  configuration: undefined,
   metadata: undefined,
-});
-
-// Where it wants to be told of a task, and by which words it knows who tells.
-const config = (c) => ({
-  tenant: '',
-  id: c.config ?? '',
-  taskId: c.task ?? '',
-  url: c.push,
-  token: c.token ?? '',
-  authentication: c.credentials ? { scheme: 'Bearer', credentials: c.credentials } : undefined,
 });
 
 // A stream answers twice: with its first event, and when it has ended.
@@ -89,10 +79,7 @@ const commands = {
   get: async (c) => plain(await (await connect()).getTask({ tenant: '', id: c.id })),
   subscribe: async (c) => follow((await connect()).resubscribeTask({ tenant: '', id: c.id })),
   cancel: async (c) => plain(await (await connect()).cancelTask({ tenant: '', id: c.id, metadata: undefined })),
-  push: async (c) => (await connect()).createTaskPushNotificationConfig(config(c)),
-  pushes: async (c) => (await (await connect()).listTaskPushNotificationConfig({ tenant: '', taskId: c.task, pageSize: 0, pageToken: '' })).configs,
-  pushed: async (c) => (await connect()).getTaskPushNotificationConfig({ tenant: '', taskId: c.task, id: c.config }),
-  unpush: async (c) => (await (await connect()).deleteTaskPushNotificationConfig({ tenant: '', taskId: c.task, id: c.config })) ?? {},
+  push: async (c) => (await connect()).createTaskPushNotificationConfig({ tenant: '', id: '', taskId: c.id, url: c.push, token: '', authentication: undefined }),
   list: async () => (await (await connect()).listTasks({ tenant: '', contextId: '', status: 0, pageToken: '', includeArtifacts: true })).tasks.map(plain),
 };
 
