@@ -172,10 +172,10 @@ func (n *Notes) of(space c3po.Space) *unwritten {
 // here nor there for that moment: less than the truth, never more; that it was handed out
 // is known. The last flush also says when everybody last called.
 func (n *Notes) Flush(ctx context.Context, last bool) {
-	late := n.calls.takeDue(time.Now(), last)
+	late := n.calls.takeDue(last)
 	n.mu.Lock()
-	for key, at := range late {
-		n.of(key.space).late[key.id] = at
+	for key, ago := range late {
+		n.of(key.space).late[key.id] = time.Now().Add(-ago)
 	}
 	taken := n.unwritten
 	n.unwritten, n.flown = map[c3po.Space]*unwritten{}, taken
