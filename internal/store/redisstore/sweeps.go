@@ -2,6 +2,7 @@ package redisstore
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,8 +12,12 @@ import (
 	"github.com/c3po-dev/c3po/internal/store"
 )
 
-// sweepPage is how many fields of a hash are looked at in one go.
-const sweepPage = 500
+const (
+	// sweepPage is how many fields of a hash are looked at in one go.
+	sweepPage = 500
+	// queuePage likewise for queues, of which each is three keys.
+	queuePage = 100
+)
 
 // sweep forgets what is useless and does not expire otherwise.
 func (s *Store) sweep(ctx context.Context, space c3po.Space, lived int64) error {
@@ -43,14 +48,8 @@ func (s *Store) sweep(ctx context.Context, space c3po.Space, lived int64) error 
 	if err := s.trimFiles(ctx, space, lived); err != nil {
 		return err
 	}
-	queues, err := s.Queues(ctx, space)
-	if err != nil {
+	if err := s.dropQueues(ctx, space); err != nil {
 		return err
-	}
-	for _, queue := range queues {
-		if _, err := s.run(ctx, "queue_drop", k, with{"fact": k.fact(queue), "box": k.box(queue), "mark": k.mark(queue), "queue": queue.Queue()}); err != nil {
-			return err
-		}
 	}
 	if _, err := s.run(ctx, "import_drop", k, with{"import_life": seconds(store.ImportLife(s.limits))}); err != nil {
 		return err
@@ -60,6 +59,25 @@ func (s *Store) sweep(ctx context.Context, space c3po.Space, lived int64) error 
 		return err
 	}
 	return s.leaving(ctx, space, "go")
+}
+
+// dropQueues forgets queues without members and without mail.
+func (s *Store) dropQueues(ctx context.Context, space c3po.Space) error {
+	queues, err := s.Queues(ctx, space)
+	if err != nil {
+		return err
+	}
+	k := keysOf(space)
+	for page := range slices.Chunk(queues, queuePage) {
+		var rows []with
+		for _, queue := range page {
+			rows = append(rows, with{"fact": k.fact(queue), "box": k.box(queue), "mark": k.mark(queue), "name": queue.Queue()})
+		}
+		if _, err := s.run(ctx, "queue_drop", k, with{"queues": rows}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // secondWord is the number behind an id.

@@ -1,11 +1,16 @@
--- queue_drop forgets a queue that nobody has and whose mailbox holds nothing.
+-- queue_drop forgets those of some queues that nobody has and whose mailboxes hold nothing.
 --
--- KEYS  roles:zset fact:hash box:hash mark:hash
--- ARGV  queue
+-- KEYS  roles:zset queues[fact:hash box:hash mark:hash]
+-- ARGV  queues[name]
 -- FLAG  allow-oom
 -- Returns {"ok"}.
-if redis.call('ZLEXCOUNT', roles, '(' .. queue .. ' ', '(' .. queue .. '!') == 0 and redis.call('HLEN', fact) == 0 then
-  redis.call('ZREM', roles, queue .. ' ')
-  redis.call('UNLINK', box, mark)
+local useless = {}
+for _, queue in ipairs(queues) do
+  local named = redis.call('ZLEXCOUNT', roles, '(' .. queue.name .. ' ', '(' .. queue.name .. '!')
+  if named == 0 and redis.call('HLEN', queue.fact) == 0 then table.insert(useless, queue) end
+end
+for _, queue in ipairs(useless) do
+  redis.call('ZREM', roles, queue.name .. ' ')
+  redis.call('UNLINK', queue.box, queue.mark)
 end
 return { 'ok' }
