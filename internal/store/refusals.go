@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"strings"
+	"time"
 
 	"github.com/c3po-dev/c3po/c3po"
 )
@@ -35,6 +36,13 @@ func RefuseSuperseded(id c3po.AgentID) *c3po.Error {
 func RefuseNameTaken(id c3po.AgentID) *c3po.Error {
 	return c3po.Errorf(c3po.InvalidRequest, "the name '%s' is not free", id).
 		Suggest("Choose another: this one belongs to an agent, has mail, or still answers for an agent that was renamed.")
+}
+
+// RefuseRenames is RATE_LIMITED for an agent that may be renamed again only after wait.
+func RefuseRenames(id c3po.AgentID, wait time.Duration) *c3po.Error {
+	minutes := max(1, int((wait+time.Minute-1)/time.Minute))
+	return c3po.Errorf(c3po.RateLimited, "'%s' was renamed %d times within an hour, the most allowed", id, MaxRenames).
+		Suggest("It keeps the name '%s'. Try again in %d min.", id, minutes)
 }
 
 // RefuseAllTaken is for a step whose candidates are all taken: INVALID_REQUEST, or

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"time"
 
 	"github.com/c3po-dev/c3po/c3po"
 )
@@ -11,7 +12,8 @@ type renameStore interface {
 	// and its roles move in one step, its invitations and the tasks it holds right
 	// after it. The ids of its mail change with it (from::old::hex is from::new::hex
 	// afterwards). To repeat it changes nothing and is no error. INVALID_REQUEST if the name is not free: somebody
-	// has it, it has mail, or it answers for another agent; AGENT_NOT_FOUND, SUPERSEDED.
+	// has it, it has mail, or it answers for another agent; AGENT_NOT_FOUND, SUPERSEDED, and RATE_LIMITED after
+	// MaxRenames within RenameWindow.
 	Rename(ctx context.Context, space c3po.Space, old, new c3po.AgentID, run string) error
 
 	// Reads.
@@ -23,6 +25,13 @@ type renameStore interface {
 
 // MaxFormerNames is how many of its former names lead to an agent, the latest.
 const MaxFormerNames = 64
+
+// MaxRenames caps how often an agent is renamed within RenameWindow, which begins with the
+// first of them: a renaming costs Redis more the more mail and rooms the space has.
+const (
+	MaxRenames   = 10
+	RenameWindow = time.Hour
+)
 
 // Follows says whether a caller that asks for a former name of an agent is that agent:
 // its run holds the agent, or no run does and the name still answers.

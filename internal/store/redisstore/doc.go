@@ -36,7 +36,9 @@
 //	                      to a person, "human::hex" each), state and state_at (while
 //	                      attached: what its session does, and since when in ms), quota_until
 //	                      (in ms) and quota ("since exact evidence"): it is out of quota;
-//	                      sighted (the last run whose process a coordinator of its host saw)
+//	                      sighted (the last run whose process a coordinator of its host saw);
+//	                      renames (when the window of store.MaxRenames began, in ms, and how
+//	                      often it was renamed in it)
 //	                      The mailbox of a role has the ID role/NAME, and no record.
 //	inbox:ID      zset    hex of unacked mail by reading position (urgent seq, normal seq + 2^52)
 //	body:ID       hash    hex to the immutable body: checksum and JSON, opaque to scripts

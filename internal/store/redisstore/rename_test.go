@@ -113,9 +113,12 @@ func TestARenamingHoldsNobodyUpHoweverMuchThereIs(t *testing.T) {
 		must(err)
 	}
 	for n := range names {
-		must(s.Rename(ctx, space, "carl", "charles", ""))
-		must(s.Rename(ctx, space, "charles", c3po.AgentID(fmt.Sprint("carl-", n)), ""))
-		must(s.Rename(ctx, space, c3po.AgentID(fmt.Sprint("carl-", n)), "carl", ""))
+		for _, name := range []string{"nomad-", "rover-", "drifter-"} {
+			id := c3po.AgentID(fmt.Sprint(name, n))
+			_, err := s.Register(ctx, space, store.RegisterStep{Want: id})
+			must(err)
+			must(s.Rename(ctx, space, id, id+"-now", ""))
+		}
 	}
 	send := func(n int, to c3po.AgentID) c3po.MessageID {
 		in := sendStep(fmt.Sprint(to, n))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/redis/rueidis"
 
@@ -34,6 +35,7 @@ func (s *Store) Rename(ctx context.Context, space c3po.Space, old, new c3po.Agen
 		answer, err := s.run(ctx, "agent_rename", k, with{
 			"was": k.of(old), "is": k.of(new), "members": members, "tasks": tasks,
 			"old": old, "new": new, "run": run, "its_rooms": rooms, "its_roles": queues, "max_former": store.MaxFormerNames,
+			"max_renames": store.MaxRenames, "rename_window": millis(store.RenameWindow),
 		})
 		if err != nil {
 			return err
@@ -44,6 +46,8 @@ func (s *Store) Rename(ctx context.Context, space c3po.Space, old, new c3po.Agen
 			continue
 		case "taken":
 			return store.RefuseNameTaken(new)
+		case "often":
+			return store.RefuseRenames(old, time.Duration(integer(answer[1]))*time.Millisecond)
 		case "renamed":
 			s.followNow(ctx, space, string(old)+" "+string(new))
 			return nil

@@ -21,6 +21,8 @@ type agent struct {
 	ousted       map[string]bool // runs that held the id before
 	seen         time.Time
 	former       []c3po.AgentID    // names before, the latest first
+	renamesSince time.Time         // when the window of store.MaxRenames began
+	renames      int               // in it
 	cut          bool              // it is gone because its connection was
 	lastKnown    int64             // in lived seconds: when it was last known to be there
 	goneAt       time.Time         // when it unregistered; zero if it is back

@@ -57,6 +57,13 @@ func (m *Model) Rename(_ context.Context, name c3po.Space, old, new c3po.AgentID
 	if sp.agents[new] != nil || len(mail) > 0 || answers && was.to != old && sp.answers(was) {
 		return store.RefuseNameTaken(new)
 	}
+	if a.renamesSince.After(now) || now.Sub(a.renamesSince) >= store.RenameWindow {
+		a.renamesSince, a.renames = now, 0
+	}
+	if a.renames >= store.MaxRenames {
+		return store.RefuseRenames(old, a.renamesSince.Add(store.RenameWindow).Sub(now))
+	}
+	a.renames++
 	sp.event(c3po.EventRenamed, old, "", now)
 	sp.event(c3po.EventRenamed, new, "", now)
 	delete(sp.agents, old)

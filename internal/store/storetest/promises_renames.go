@@ -140,11 +140,31 @@ func renamePromises() []promise {
 			w.must(w.store.SetVisibility(w.ctx, w.space, lobby, "anna", "", false, c3po.InviteOnly))
 			w.joinRoom(lobby, "box/dan", "anna")
 		}},
+		{"an agent is renamed only so often an hour, and each has an hour of its own", nil, func(w *testStore) {
+			w.enter(alice, bob)
+			name := func(n int) c3po.AgentID { return c3po.AgentID(fmt.Sprint("name-", n)) }
+			w.rename(alice, name(0))
+			w.advance(store.RenameWindow - time.Minute)
+			for n := range store.MaxRenames - 1 {
+				w.rename(name(n), name(n+1))
+			}
+			last := name(store.MaxRenames - 1)
+			w.unchanged(func() {
+				err := w.store.Rename(w.ctx, w.space, last, "one-more", "")
+				w.refused(err, c3po.RateLimited)
+				same(w, "advice", c3po.AsError(err).Suggestion, "It keeps the name '"+string(last)+"'. Try again in 1 min.")
+				w.must(w.store.Rename(w.ctx, w.space, name(store.MaxRenames-2), last, "")) // the repeat of what was done
+			})
+			w.rename(bob, "bert")
+			w.advance(time.Minute)
+			w.rename(last, "one-more")
+		}},
 		{"only the latest former names of an agent are known", nil, func(w *testStore) {
 			name := func(n int) c3po.AgentID { return c3po.AgentID(fmt.Sprint("name-", n)) }
 			w.enter(name(0))
 			for n := range store.MaxFormerNames + 2 {
 				w.rename(name(n), name(n+1))
+				w.advance(store.RenameWindow / store.MaxRenames)
 			}
 			last := name(store.MaxFormerNames + 2)
 			same(w, "former", len(w.record(last).Former), store.MaxFormerNames)

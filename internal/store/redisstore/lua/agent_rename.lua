@@ -11,11 +11,12 @@
 --       reads:hash} is{agent:hash inbox:zset body:hash fact:hash box:hash mark:hash ended:zset rate:zset joined:hash
 --       skips:zset reads:hash} members[]:zset tasks[inbox:zset fact:hash]
 -- ARGV  now:clock channel old new run max_events name_life:number its_rooms its_roles max_former:number
+--       max_renames:number rename_window:number
 -- FLAG  allow-oom
 -- USES  edits
 -- Members are those of its rooms, tasks the mailboxes of its queues.
--- Returns {"renamed"}, {"unknown"}, {"superseded"}, {"taken"}, or {"again"} if
--- these are not its rooms and queues.
+-- Returns {"renamed"}, {"unknown"}, {"superseded"}, {"taken"}, {"often", ms until it
+-- may be renamed again}, or {"again"} if these are not its rooms and queues.
 local function words(text)
   local list = {}
   for w in string.gmatch(text, '%S+') do table.insert(list, w) end
@@ -24,7 +25,7 @@ end
 local agent = is.agent
 local lived = number(meta, 'lived')
 
-local r = redis.call('HMGET', was.agent, 'seen', 'node', 'session', 'roles', 'was', 'rooms', 'editing')
+local r = redis.call('HMGET', was.agent, 'seen', 'node', 'session', 'roles', 'was', 'rooms', 'editing', 'renames')
 if not r[1] then
   -- The answer to the first try was lost, or the step was repeated on its way.
   local to = string.match(redis.call('HGET', renamed, old) or '', '^(%S+)')
@@ -37,14 +38,18 @@ if its_rooms ~= (r[6] or '') or its_roles ~= (r[4] or '') then return { 'again' 
 if redis.call('EXISTS', agent) == 1 or redis.call('HLEN', is.fact) > 0 then return { 'taken' } end
 local target, at = string.match(redis.call('HGET', renamed, new) or '', '^(%S+) (%S+)$')
 if target and target ~= old and lived - tonumber(at) < name_life then return { 'taken' } end
+local since, times = string.match(r[8] or '', '^(%d+) (%d+)$')
+since, times = tonumber(since or now), tonumber(times or 0)
+if since > now or now - since >= rename_window then since, times = now, 0 end
+if times >= max_renames then return { 'often', since + rename_window - now } end
 local former = {}
 for _, name in ipairs(words(old .. ' ' .. (r[5] or ''))) do
   if #former < max_former then table.insert(former, name) end
 end
-local since = redis.call('HMGET', renamed, unpack(former))
+local rows = redis.call('HMGET', renamed, unpack(former))
 local follow = {}
 for i, name in ipairs(former) do
-  local to, when = string.match(since[i] or '', '^(%S+) (%S+)$')
+  local to, when = string.match(rows[i] or '', '^(%S+) (%S+)$')
   if i > 1 and to == old and name ~= new then
     table.insert(follow, name)
     table.insert(follow, new .. ' ' .. when)
@@ -83,7 +88,7 @@ if r[3] and r[3] ~= '' and redis.call('HGET', sessions, r[3]) == old then redis.
 for _, list in ipairs(members) do moved(list, old, new) end
 if editor then redis.call('HSET', editors, r[7], editor) end
 redis.call('ZREM', retired, new)
-redis.call('HSET', agent, 'was', table.concat(former, ' '))
+redis.call('HSET', agent, 'was', table.concat(former, ' '), 'renames', whole(since) .. ' ' .. whole(times + 1))
 redis.call('HDEL', renamed, new)
 redis.call('HSET', renamed, old, new .. ' ' .. whole(lived), unpack(follow))
 return { 'renamed' }
