@@ -23,7 +23,7 @@ export default ts.config(
     },
   },
   {
-    files: ["**/*.mjs", "public/assets/push.js", "vite.config.ts", "eslint.config.js"],
+    files: ["**/*.mjs", "vite.config.ts", "eslint.config.js"],
     languageOptions: {
       globals: Object.fromEntries(
         [

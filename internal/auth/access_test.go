@@ -1,7 +1,6 @@
 package auth_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -192,61 +191,6 @@ func TestOnlyAnUnauthorizedCallerIsChallenged(t *testing.T) {
 		auth.Challenge(header, c3po.Errorf(code, "no"))
 		if got := header.Get("WWW-Authenticate"); got != want {
 			t.Errorf("%s is answered with %q", code, got)
-		}
-	}
-}
-
-func TestABrowserGetsNoticesAsLongAsItsTokenWorks(t *testing.T) {
-	t.Parallel()
-	r := newRig(t, auth.Config{})
-	token := r.mint(auth.Grant{Role: c3po.RoleHuman, Spaces: []string{"main", "*"}})
-	in := c3po.PushInput{Endpoint: "https://push.example/1", P256DH: "k", Auth: "a"}
-	count := func(want int) []auth.Push {
-		t.Helper()
-		all, err := r.Pushes(t.Context(), "team")
-		some, err2 := r.AnyPush(t.Context())
-		if err != nil || err2 != nil || len(all) != want || want > 0 && !some {
-			t.Errorf("%d browsers get notices, want %d: %v %v", len(all), want, err, err2)
-		}
-		return all
-	}
-	count(0)
-	caller, ctx := r.call(token, "X-C3PO-Space", "team")
-	if err := r.Subscribe(ctx, caller, in); err != nil {
-		t.Fatal(err)
-	}
-	if got := count(1); got[0].PushInput != in || got[0].KID != kidOf(token) || got[0].Grant.Role != c3po.RoleHuman {
-		t.Errorf("it is %+v", got)
-	}
-	if all, err := r.Pushes(t.Context(), "main"); err != nil || len(all) != 0 {
-		t.Errorf("in another space there are %+v, %v", all, err)
-	}
-	for _, end := range []func() error{
-		func() error { return r.Unsubscribe(ctx, caller) },
-		func() error { return r.EndPush(t.Context(), count(1)[0]) },
-	} {
-		if err := r.Subscribe(ctx, caller, in); err != nil {
-			t.Fatal(err)
-		}
-		if err := end(); err != nil {
-			t.Fatal(err)
-		}
-		count(0)
-	}
-	agent, agents := r.call(r.mint(auth.Grant{Role: c3po.RoleAgent, Pattern: "*"}))
-	for name, test := range map[string]struct {
-		ctx    context.Context
-		caller c3po.Caller
-		want   error
-	}{
-		"an agent":        {agents, agent, c3po.Forbidden},
-		"without a token": {t.Context(), caller, c3po.InvalidRequest},
-	} {
-		if err := r.Subscribe(test.ctx, test.caller, in); !errors.Is(err, test.want) {
-			t.Errorf("%s subscribes: %v", name, err)
-		}
-		if err := r.Unsubscribe(test.ctx, test.caller); !errors.Is(err, test.want) {
-			t.Errorf("%s unsubscribes: %v", name, err)
 		}
 	}
 }

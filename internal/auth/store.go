@@ -155,15 +155,6 @@ type Store interface {
 	// SpendProof uses a proof up, in one step: it is for one use, until its end.
 	SpendProof(ctx context.Context, id string) (ProofOutcome, error)
 
-	// PutPush stores the browser in which a token's holder wants to be told of questions,
-	// in place of the one it had. It reports whether there is such a token.
-	PutPush(ctx context.Context, p Push) (bool, error)
-	// EndPush forgets it, unless it is another than the text says; an empty text is any.
-	EndPush(ctx context.Context, kid, text string) error
-	AnyPush(ctx context.Context) (bool, error)
-	// Pushes are those of tokens that work at that time. The others are forgotten.
-	Pushes(ctx context.Context, now time.Time) ([]Push, error)
-
 	// Authority gives the one secret all coordinators share (CA and leaf key, as
 	// one opaque text). If there is none it stores what propose makes; if several
 	// do so at once the first one wins, for all of them.

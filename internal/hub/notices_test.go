@@ -27,8 +27,6 @@ type crier struct {
 
 func (c *crier) Channels() []string { return c.channels }
 
-func (c *crier) Wanted(context.Context, string) (bool, error) { return true, nil }
-
 func (c *crier) Notify(ctx context.Context, channel string, n c3po.Notification) error {
 	if channel == "stuck" {
 		<-ctx.Done()

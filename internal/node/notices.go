@@ -32,8 +32,6 @@ const (
 type Notifier interface {
 	// Channels are the ways it has, by name.
 	Channels() []string
-	// Wanted says whether a channel leads to anybody at present.
-	Wanted(ctx context.Context, channel string) (bool, error)
 	// Notify tells the person by one channel. An error means that it can be tried
 	// again later.
 	Notify(ctx context.Context, channel string, n c3po.Notification) error
@@ -113,13 +111,11 @@ func (n *Notices) serve(ctx context.Context, c *noticeChannel) {
 		if !sleep(ctx, time.Until(c.rest)) {
 			return
 		}
-		if n.wanted(ctx, c) {
-			spaces, err := n.store.Spaces(ctx)
-			n.complain(ctx, c, "", err)
-			// A question that was just asked may be the first of many.
-			n.look(ctx, c, spaces, noticeGather)
-			n.tellStalls(ctx, c)
-		}
+		spaces, err := n.store.Spaces(ctx)
+		n.complain(ctx, c, "", err)
+		// A question that was just asked may be the first of many.
+		n.look(ctx, c, spaces, noticeGather)
+		n.tellStalls(ctx, c)
 	gathering:
 		for {
 			select {
@@ -131,20 +127,11 @@ func (n *Notices) serve(ctx context.Context, c *noticeChannel) {
 				if !sleep(ctx, max(c.gather(), time.Until(c.rest))) {
 					return
 				}
-				if spaces := c.take(); n.wanted(ctx, c) {
-					n.look(ctx, c, spaces, 0)
-					n.tellStalls(ctx, c)
-				}
+				n.look(ctx, c, c.take(), 0)
+				n.tellStalls(ctx, c)
 			}
 		}
 	}
-}
-
-// wanted says whether a channel leads to anybody. If that can't be told, it is asked again.
-func (n *Notices) wanted(ctx context.Context, c *noticeChannel) bool {
-	is, err := n.notifier.Wanted(ctx, c.name)
-	n.complain(ctx, c, "", err)
-	return is
 }
 
 // sleep lets time pass; false if ctx ended first.

@@ -136,7 +136,7 @@ func Run(ctx context.Context, cfg Config, ready func(addr string)) error {
 
 	watcher, here := watchProcesses(cfg), seeProcesses(cfg)
 	keeper := auth.New(auth.Config{Store: redis, Mode: cfg.Auth, Log: cfg.Log, Lineage: here.lineage(), Host: here.host, Personal: cfg.Personal, CallsPerSecond: cfg.Limits.TokenCalls})
-	notifier, err := newNotifier(ctx, cfg, keeper, redis)
+	notifier, err := notify.New(cfg.Notify)
 	if err != nil {
 		return err
 	}
@@ -189,7 +189,7 @@ func Run(ctx context.Context, cfg Config, ready func(addr string)) error {
 	defer leave()
 	runners := []runner{h, keeper, watcher, buttonDoor{notifier, h, keeper, cfg.Log}, tidying{}}
 	lot := rest.NewLot(rest.LotConfig{After: cmp.Or(cfg.ParkAfter, parkAfter), Idle: idleTimeout, Stall: maxWriteStall})
-	served := handler(cfg, h, keeper, notifier, counts, shown, lot)
+	served := handler(cfg, h, keeper, counts, shown, lot)
 	if export.Exporter != nil {
 		runners, served = append(runners, export.over(h, counts, cfg.Log)), traced(served)
 		defer export.flush(ctx)
@@ -203,7 +203,7 @@ func Run(ctx context.Context, cfg Config, ready func(addr string)) error {
 }
 
 // handler is everything a coordinator serves.
-func handler(cfg Config, h *hub.Hub, keeper *auth.Keeper, notifier *notify.Notifier, counts *metrics.Metrics, shown face, lot *rest.Lot) http.Handler {
+func handler(cfg Config, h *hub.Hub, keeper *auth.Keeper, counts *metrics.Metrics, shown face, lot *rest.Lot) http.Handler {
 	mcp := mcpserver.New(mcpserver.Config{
 		Service:  serviceOf(h),
 		Version:  cfg.Version,
@@ -222,7 +222,7 @@ func handler(cfg Config, h *hub.Hub, keeper *auth.Keeper, notifier *notify.Notif
 	page := rest.Watch(cfg.Log, counts.Request, dashboard.New(web.Files()))
 	mux.Handle("GET /{$}", page)
 	mux.Handle("GET "+dashboard.Assets, page)
-	mux.Handle("/", rest.New(rest.Config{Hub: h, Auth: keeper, Join: shown.join, Push: notifier, Limits: cfg.Limits, Lot: lot, Version: cfg.Version, Observe: counts.Request, Log: cfg.Log}))
+	mux.Handle("/", rest.New(rest.Config{Hub: h, Auth: keeper, Join: shown.join, Limits: cfg.Limits, Lot: lot, Version: cfg.Version, Observe: counts.Request, Log: cfg.Log}))
 	return behindProxy(cfg.TrustedProxies, cfg.TLS == TLSOff, newGate(shown.names, cfg.Version, keeper.Known, cfg.Log, mux))
 }
 

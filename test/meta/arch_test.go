@@ -101,7 +101,6 @@ var mayImport = map[string][]string{
 	"internal/testkit/clientrig":     {"c3po", "internal/client", "internal/testkit/faultrig", "internal/testkit/llm", "internal/testkit/redistest"},
 	"internal/testkit/faultrig":      {"c3po", "internal/testkit/redistest"},
 	"internal/testkit/llm":           {},
-	"internal/testkit/pushtest":      {"c3po"},
 	"internal/testkit/redistest":     {"internal/host/resp"},
 	"internal/testkit/screencast":    {},
 	"internal/testkit/seed":          {},
@@ -113,7 +112,7 @@ var mayImport = map[string][]string{
 	"internal/text/toolinput": {"internal/text/sanitise"},
 
 	"internal/transport":           {},
-	"internal/transport/a2a":       {"c3po", "internal/auth", "internal/client/attempt", "internal/hub", "internal/person/notify", "internal/transport/dialect"},
+	"internal/transport/a2a":       {"c3po", "internal/auth", "internal/hub", "internal/transport/dialect"},
 	"internal/transport/dialect":   {"c3po"},
 	"internal/transport/mcpserver": {"c3po", "internal/text/envelope", "internal/transport/dialect"},
 	"internal/transport/webhook":   {"c3po", "internal/client/attempt", "internal/host/paths"},
@@ -145,7 +144,7 @@ var mayImport = map[string][]string{
 	"internal/ops/sbom/cmd":            {"internal/ops/sbom"},
 }
 
-var testsOnly = []string{"internal/testkit/authenticator", "internal/testkit/clientrig", "internal/testkit/faultrig", "internal/testkit/faultrig/matrix", "internal/testkit/faultrig/table", "internal/testkit/llm", "internal/testkit/pushtest", "internal/testkit/redistest", "internal/testkit/screencast", "internal/testkit/seed", "internal/testkit/workerrig", "internal/store/storetest", "test/conformance", "test/join"}
+var testsOnly = []string{"internal/testkit/authenticator", "internal/testkit/clientrig", "internal/testkit/faultrig", "internal/testkit/faultrig/matrix", "internal/testkit/faultrig/table", "internal/testkit/llm", "internal/testkit/redistest", "internal/testkit/screencast", "internal/testkit/seed", "internal/testkit/workerrig", "internal/store/storetest", "test/conformance", "test/join"}
 
 // A library is a module of others. One library, one package: what wraps it can
 // be replaced, and what it can do wrong stays in one place.

@@ -3,7 +3,7 @@ import { useEffect, useId, useState } from "react";
 import { sendAll } from "./answers";
 import { Boundary, later } from "./boundary";
 import { request } from "./api";
-import { canNotify, endPush, showCount, useNotify, useNotifying, usePush } from "./attention";
+import { canNotify, showCount, useNotify, useNotifying } from "./attention";
 import { useLiveData, useNeeds, usePasskeys, usePausedAll, useQuestionCount } from "./data";
 import { Icon } from "./icons";
 import { useShortcuts } from "./keys";
@@ -82,7 +82,6 @@ function Signed() {
   const { data: asked, questions } = useNeeds();
   const waiting = questions.length;
   useNotify(asked && questions);
-  usePush();
 
   useEffect(() => {
     const stop = follow(session, client);
@@ -173,8 +172,7 @@ function Foot({ onHelp }: { onHelp?: () => void }) {
   const id = useId();
   const turn = async () => {
     const on = await turnNotifying();
-    if (on === "push") say("A notification shows each question, also when this page is closed, until you sign out");
-    else if (on === "page") say("A notification shows each question as long as this page is open");
+    if (on) say("A notification shows each question as long as this page is open");
     else if (!notifying) say("The browser does not allow notifications from this page.", true);
   };
   return (
@@ -221,7 +219,7 @@ function Foot({ onHelp }: { onHelp?: () => void }) {
             Keys
           </button>
         )}
-        <button className="link" onClick={() => (void endPush(), setSession(null))}>
+        <button className="link" onClick={() => setSession(null)}>
           Sign out
         </button>
       </div>

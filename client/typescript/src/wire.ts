@@ -1136,26 +1136,6 @@ export interface ProofSignature {
 /** ProofState says how far a proof has come. */
 export type ProofState = "waits" | "signed" | "used";
 
-/** PushInput is where a browser wants to be told of questions, as its push service gave it. */
-export interface PushInput {
-  endpoint: string;
-  /** The browser's public key, in base64url */
-  p256dh: string;
-  /** A secret of 16 bytes, in base64url */
-  auth: string;
-}
-
-/** A PushKey is what a browser subscribes with, so that its push service takes notices from this coordinator alone. */
-export interface PushKey {
-  /** A point on P-256, in base64url */
-  key: string;
-}
-
-/** A PushState says whether the caller's browser gets notices of questions. */
-export interface PushState {
-  on: boolean;
-}
-
 /** A Question is what a person was asked, and what became of it. */
 export interface Question {
   id: MessageID;

@@ -20,10 +20,9 @@ const Assets = "/assets/"
 
 // policy lets the page use its own files and ask its own coordinator. Nothing
 // that an agent wrote can run, load or call anything, even if the page had a
-// mistake that put it into the document as markup. The one address of a script that may
-// be made from text is the service worker's, by a policy that knows no other.
+// mistake that put it into the document as markup.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
-	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types c3po-push"
+	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
 // New serves a folder with an index.html and assets. It is read once.
 func New(files fs.FS) http.Handler {

@@ -6,7 +6,6 @@ package notify
 
 import (
 	"context"
-	"crypto/ecdsa"
 	"fmt"
 	"net"
 	"net/http"
@@ -34,12 +33,10 @@ type Config struct {
 	Secret  string // what posts to the webhook, and buttons, are signed with
 	// Allow are addresses of one's own network that may be sent to.
 	Allow    []netip.Prefix
-	Bodies   bool              // what agents wrote is sent too
-	Stalls   bool              // the person is also told of questions that stall
-	Buttons  bool              // choices can be made from a notice of ntfy; needs Bodies and a Secret
-	Resolver *net.Resolver     // the system's if nil
-	Browsers Browsers          // those that want to be told; nil if none can
-	PushKey  *ecdsa.PrivateKey // which their push services know us by; needed with Browsers
+	Bodies   bool          // what agents wrote is sent too
+	Stalls   bool          // the person is also told of questions that stall
+	Buttons  bool          // choices can be made from a notice of ntfy; needs Bodies and a Secret
+	Resolver *net.Resolver // the system's if nil
 }
 
 // A Notifier tells a person.
@@ -93,25 +90,11 @@ func (n *Notifier) Channels() []string {
 	if n.config.Webhook != "" {
 		names = append(names, Webhook)
 	}
-	if n.config.Browsers != nil {
-		names = append(names, Push)
-	}
 	return names
-}
-
-// Wanted says whether a channel leads to anybody at present.
-func (n *Notifier) Wanted(ctx context.Context, channel string) (bool, error) {
-	if channel != Push {
-		return true, nil
-	}
-	return n.config.Browsers.Any(ctx)
 }
 
 // Notify tells the person by one channel.
 func (n *Notifier) Notify(ctx context.Context, channel string, what c3po.Notification) error {
-	if channel == Push && n.config.Browsers != nil {
-		return n.push(ctx, what) // sealed, so that what agents wrote stays between us and the browser
-	}
 	if !n.config.Bodies {
 		what.Question, what.Reason, what.Choices = "", "", nil
 	}

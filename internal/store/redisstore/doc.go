@@ -98,9 +98,7 @@
 //	leaving       zset    empty spaces that are about to be forgotten, by when they left the list
 //	floor         hash    seq, epoch: above which a space begins that has no numbers of its own
 //	grant:KID     hash    one token's grant: g (JSON, opaque to scripts), created,
-//	                      expires, used, revoked, fixed, push (JSON: the browser that
-//	                      its holder wants to be told of questions in)
-//	pushes        set     KID of grants that have a push
+//	                      expires, used, revoked, fixed
 //	grants        zset    KID by the moment the grant is forgotten
 //	changes       zset    KID by the revision that put or revoked it
 //	auth          hash    revision
@@ -141,7 +139,6 @@
 //	Redis               rate, grant, invite, link, proof: by a TTL
 //	the person          passkeys: a handful, removed ones are remembered as removed
 //	the step itself     grants, changes, runs, audit: each write sweeps up (grant_put.lua, run_note.lua)
-//	who reads it        pushes: what has ended is dropped (pushes.go)
 //
 // Grants and invitations also have a Redis TTL, but only as the broom: what
 // they are worth is decided by the deadline stored in them.

@@ -19,7 +19,6 @@ const (
 	leavingKey  = "c3po:1:{_}:leaving"
 	floorKey    = "c3po:1:{_}:floor"
 	passkeysKey = "c3po:1:{_}:passkeys" // #nosec G101 -- a key of Redis
-	pushesKey   = "c3po:1:{_}:pushes"
 )
 
 func grantKey(kid string) string { return "c3po:1:{_}:grant:" + kid }
@@ -40,7 +39,7 @@ const noSpace = keys("c3po:1:{_}:")
 var (
 	spaceNames = strings.Fields(`meta agents names seen heard retired renamed owed sessions nodes attached ending idem idemx expire threads dead
 		events aliases tickets roles flow flowx imported rooms roomorder deadlines edits editors files filex filebox
-		spaces grants changes auth ca runs chain schema reaper leaving floor passkeys pushes`)
+		spaces grants changes auth ca runs chain schema reaper leaving floor passkeys`)
 	agentNames = strings.Fields("agent inbox body fact box mark ended rate joined skips reads")
 )
 

@@ -22,7 +22,6 @@ type Config struct {
 	Auth    *auth.Keeper // says who makes a request
 	Join    Joining      // how other hosts join; they cannot if zero
 	Limits  c3po.Limits  // those of the hub; c3po.DefaultLimits() if zero
-	Push    Pushing      // how browsers are told of questions; needed for its paths
 	Lot     *Lot         // where long waits sleep; none is parked if nil
 	Version string
 	Observe Observer     // nobody counts if nil
@@ -33,7 +32,6 @@ type server struct {
 	hub    *hub.Hub
 	auth   *auth.Keeper
 	join   Joining
-	push   Pushing
 	offers *programs
 	// downloads of them that are under way
 	downloads atomic.Int64
@@ -48,7 +46,7 @@ var openapi []byte
 
 // New makes the handler of everything REST.
 func New(cfg Config) http.Handler {
-	s := &server{hub: cfg.Hub, auth: cfg.Auth, join: cfg.Join, push: cfg.Push, offers: &programs{}, limits: cfg.Limits, lot: cfg.Lot, version: cfg.Version, log: cfg.Log}
+	s := &server{hub: cfg.Hub, auth: cfg.Auth, join: cfg.Join, offers: &programs{}, limits: cfg.Limits, lot: cfg.Lot, version: cfg.Version, log: cfg.Log}
 	if s.limits == (c3po.Limits{}) {
 		s.limits = c3po.DefaultLimits()
 	}
