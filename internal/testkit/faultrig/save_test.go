@@ -43,8 +43,9 @@ func TestASaveThatIsKilledLeavesNoFileUnderItsNameThatIsNotWhole(t *testing.T) {
 	whole := time.Since(began)
 	want := sha256.Sum256(data)
 	choose, killed, parts, named := seed.Rand(t, 1), 0, 0, 0
-	for range faultrig.Size(10, 200) {
-		cmd := save()
+	times := faultrig.Size(10, 200)
+	for n := 0; n < times || n < 20*times && (killed == 0 || parts == 0); n++ {
+		began, cmd := time.Now(), save()
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
@@ -53,6 +54,8 @@ func TestASaveThatIsKilledLeavesNoFileUnderItsNameThatIsNotWhole(t *testing.T) {
 		timer := time.AfterFunc(after, func() { _ = cmd.Process.Kill() })
 		if err := cmd.Wait(); err != nil {
 			killed++
+		} else {
+			whole = time.Since(began)
 		}
 		timer.Stop()
 		left, err := os.ReadDir(folder)
