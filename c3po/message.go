@@ -161,7 +161,8 @@ type GetMessagesInput struct {
 type MessageList struct {
 	Messages []Message `json:"messages"`
 	Next     string    `json:"next,omitempty"`
-	Count    int       `json:"count"` // all there are, not only on this page
+	Count    int       `json:"count"`            // all there are, not only on this page
+	Paused   string    `json:"paused,omitempty"` // of an inbox: why its agent is paused
 }
 
 // Rows is the part that REST answers as a bare array.

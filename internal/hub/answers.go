@@ -31,6 +31,7 @@ type answerWait struct {
 	since   *c3po.Asked   // as it was for the wait before; nil if there was none
 	looked  bool          // at the ticket before, so a claim seen now happened during the wait
 	recheck time.Duration
+	paused  string // why the answer is kept from the caller; empty if it is not
 }
 
 // waitForAnswer leaves the caller's place in its inbox where it was: the answer
@@ -78,6 +79,10 @@ func (box *inbox) awaitAnswer(ctx context.Context, id c3po.MessageID, timeout ti
 		return nil, nil, err
 	case end == drained:
 		return nil, wait.withResumePoint(callAgain(id)), nil
+	case end == timedOut && wait.paused != "":
+		outcome := whilePaused(wait.paused, timeout, true)
+		outcome.MessageID = id
+		return nil, wait.withResumePoint(outcome), nil
 	case end == timedOut:
 		return nil, wait.withResumePoint(notAnswered(timeout, id)), nil
 	case wait.outcome != nil:
@@ -111,7 +116,7 @@ func (w *answerWait) look(ctx context.Context, waiter *node.Waiter) (bool, error
 		case err != nil:
 			return false, err
 		case w.answer != nil:
-			return true, nil
+			return w.mayHandOver(ctx, waiter)
 		case next != "":
 			w.at, w.asked = next, nil
 			continue
@@ -122,6 +127,29 @@ func (w *answerWait) look(ctx context.Context, waiter *node.Waiter) (bool, error
 		return w.lookAtAsked(ctx, *entry, waiter)
 	}
 	return false, nil
+}
+
+// mayHandOver reports whether the wait ends with the answer that was found. While the caller
+// is paused only a person's is handed over.
+func (w *answerWait) mayHandOver(ctx context.Context, waiter *node.Waiter) (bool, error) {
+	if w.answer.Message.FromAgent == c3po.Human {
+		return true, nil
+	}
+	waiter.Follow(w.inbox.id)
+	why, err := w.inbox.pausedWhy(ctx)
+	if err != nil {
+		return false, err
+	}
+	halted := w.inbox.isNewlyPaused(why)
+	if w.paused = why; why == "" {
+		return true, nil
+	}
+	w.answer = nil
+	if halted {
+		w.outcome = whilePaused(why, 0, false)
+		w.outcome.MessageID = w.ticket
+	}
+	return halted, nil
 }
 
 // readAnswers finds the first answer, or where the ticket was handed to.

@@ -60,6 +60,7 @@ func TestAWaitEndsWhenSomethingHappensToWhoWasAsked(t *testing.T) {
 				if again.isDone() {
 					t.Fatalf("a second wait ended at once with %+v", again.atOnce(t).Outcome)
 				}
+				must(h.asPerson().Resume(t.Context(), c3po.PauseInput{All: true}))(t)
 				h.reply("bob", receipt.ID, "because")
 				same(t, "answer", again.atOnce(t).Response, "because")
 			})

@@ -2,6 +2,7 @@ package hub
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -35,6 +36,9 @@ type binding struct {
 	beat   int       // the interval it declared, in seconds
 	noted  time.Time // when the store last heard that it is alive
 	used   time.Time
+	paused string // why it is paused, as far as a wait of it has ended with that
+	// ahead is mail that waits have shown beyond the position they gave, by its sequence.
+	ahead map[c3po.MessageID]int64
 	// sessions the store knows of. A run may use several at once; each is
 	// registered by its first call.
 	sessions []string
@@ -83,7 +87,7 @@ func (b *bindings) put(key bindingKey, session string, given binding) {
 				given.sessions = append(given.sessions, s)
 			}
 		}
-		given.given, given.work = known.given, known.work
+		given.given, given.work, given.paused, given.ahead = known.given, known.work, known.paused, known.ahead
 	}
 	b.known[key] = &given
 }
@@ -118,6 +122,46 @@ func (b *bindings) takeCause(key bindingKey) string {
 		return ""
 	}
 	return given.chain
+}
+
+// notePause takes in why a caller is paused, and reports whether a wait is to end with that.
+func (b *bindings) notePause(key bindingKey, why string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	known, ok := b.known[key]
+	if !ok || known.paused == why {
+		return false
+	}
+	known.paused = why
+	return why != ""
+}
+
+// addAhead notes mail that a caller was shown beyond its position.
+func (b *bindings) addAhead(key bindingKey, shown map[c3po.MessageID]int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if known, ok := b.known[key]; ok {
+		ahead := maps.Clone(known.ahead)
+		if ahead == nil {
+			ahead = map[c3po.MessageID]int64{}
+		}
+		maps.Copy(ahead, shown)
+		known.ahead = ahead
+	}
+}
+
+// ahead is the mail behind a position that a caller was shown.
+func (b *bindings) ahead(key bindingKey, after int64) map[c3po.MessageID]int64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	known, ok := b.known[key]
+	if !ok || len(known.ahead) == 0 {
+		return nil
+	}
+	ahead := maps.Clone(known.ahead)
+	maps.DeleteFunc(ahead, func(_ c3po.MessageID, seq int64) bool { return seq <= after })
+	known.ahead = ahead
+	return ahead
 }
 
 func (b *bindings) drop(key bindingKey) {

@@ -20,9 +20,10 @@ type inbox struct {
 	// handed is what the answer carries; it is served once the answer is written.
 	handed      []store.ServedNote
 	handedPosts []store.PostServedNote
-	rooms       []c3po.AgentID    // addresses a wait of the caller listens to
-	state       c3po.SessionState // of the session that a wait of the caller is for
-	took        c3po.AgentID      // the queue whose mail the wait ends with
+	rooms       []c3po.AgentID           // addresses a wait of the caller listens to
+	state       c3po.SessionState        // of the session that a wait of the caller is for
+	took        c3po.AgentID             // the queue whose mail the wait ends with
+	ahead       map[c3po.MessageID]int64 // what the answer shows beyond the caller's position
 }
 
 // GetMessages reads the caller's unacked mail and takes nothing away from it.
@@ -60,7 +61,11 @@ func (box *inbox) read(ctx context.Context, in c3po.GetMessagesInput, row func(s
 	if err != nil {
 		return c3po.MessageList{}, err
 	}
-	return messageList(page, row), nil
+	list := messageList(page, row)
+	if box.id != c3po.Human {
+		list.Paused = page.Paused
+	}
+	return list, nil
 }
 
 // messageList turns a page into what a caller sees.
@@ -77,6 +82,11 @@ func messageList(page store.InboxPage, row func(store.Entry, time.Time) c3po.Mes
 
 // page reads one page of an inbox. What is damaged is buried and left out.
 func (box *inbox) page(ctx context.Context, owner c3po.AgentID, run, cursor string, limit int, minSeq int64) (store.InboxPage, error) {
+	return box.pageOf(ctx, owner, run, cursor, limit, minSeq, false)
+}
+
+// pageOf is page, which with quiet leaves out what a pause of the owner keeps back.
+func (box *inbox) pageOf(ctx context.Context, owner c3po.AgentID, run, cursor string, limit int, minSeq int64, quiet bool) (store.InboxPage, error) {
 	after, err := parseCursor(inboxCursor, cursor)
 	if err != nil {
 		return store.InboxPage{}, err
@@ -85,12 +95,12 @@ func (box *inbox) page(ctx context.Context, owner c3po.AgentID, run, cursor stri
 		return store.InboxPage{}, err
 	}
 	page, err := box.hub.store.Inbox(ctx, box.space, owner, store.InboxQuery{
-		Run: run, After: after, Limit: limit, Bytes: box.hub.limits.PageBytes, MinSeq: minSeq,
+		Run: run, After: after, Limit: limit, Bytes: box.hub.limits.PageBytes, MinSeq: minSeq, Quiet: quiet,
 	})
 	if err != nil {
 		return store.InboxPage{}, box.dropIfSuperseded(err)
 	}
-	if owner == box.id && len(box.queues()) > 0 {
+	if owner == box.id && len(box.queues()) > 0 && (!quiet || page.Paused == "") {
 		if page, err = box.readQueues(ctx, page, store.InboxQuery{
 			Run: run, After: after, Limit: limit, Bytes: box.hub.limits.PageBytes, MinSeq: minSeq, Member: box.id,
 		}); err != nil {
@@ -201,6 +211,10 @@ func (a *Actor) Delivered() {
 		a.hub.notes.AddServedPost(a.space, note)
 	}
 	a.inbox.handed, a.inbox.handedPosts = nil, nil
+	if len(a.inbox.ahead) > 0 {
+		a.hub.bindings.addAhead(a.key(), a.inbox.ahead)
+		a.inbox.ahead = nil
+	}
 	if a.inbox.cause != nil {
 		a.hub.bindings.setCause(a.key(), *a.inbox.cause)
 		a.inbox.cause = nil

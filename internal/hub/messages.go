@@ -170,6 +170,7 @@ func (o outbox) accepted(ctx context.Context, stored store.Stored, durability c3
 		o.recordAccepted(ctx, c3po.EventAccepted, stored, durability)
 		receipt.Warning = o.warning(ctx, stored)
 		rest(&receipt)
+		receipt.Notice = sentences(receipt.Notice, whenPaused(stored.SenderPaused))
 	})
 	receipt.Notice = sentences(receipt.Notice, fault)
 	return receipt

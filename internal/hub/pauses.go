@@ -2,6 +2,8 @@ package hub
 
 import (
 	"context"
+	"fmt"
+	"time"
 
 	"github.com/c3po-dev/c3po/c3po"
 	"github.com/c3po-dev/c3po/internal/node"
@@ -32,8 +34,54 @@ func (a *Actor) Resume(ctx context.Context, in c3po.PauseInput) (c3po.PauseResul
 	return a.people.setPaused(ctx, in, id, "")
 }
 
-// minding is a quest that also ends when the caller is paused. A pause of the whole space
-// wakes only waiters that follow an agent, so it follows the caller.
+// isNewlyPaused reports whether a wait of the caller ends because it is paused, which
+// each of its sessions reads once.
+func (me *identity) isNewlyPaused(why string) bool { return me.hub.bindings.notePause(me.key(), why) }
+
+// pausedWhy is why the caller is paused; empty if it is not.
+func (me *identity) pausedWhy(ctx context.Context) (string, error) {
+	records, err := me.hub.store.Agents(ctx, me.space, []c3po.AgentID{me.id})
+	if err != nil || len(records) == 0 {
+		return "", err
+	}
+	return records[0].Paused, nil
+}
+
+// whilePaused is how a wait of a paused agent ends, at once or when its time is over.
+func whilePaused(why string, timeout time.Duration, over bool) *c3po.WaitOutcome {
+	outcome := &c3po.WaitOutcome{
+		Status: c3po.WaitPaused, Code: c3po.AgentUnavailable, Message: pausedNotice(why),
+		Suggestion: "Stop working for other agents. Only your user's words reach you here; everything else is kept, and arrives once you are resumed. Wait again for that.",
+	}
+	if over {
+		outcome.Status, outcome.Code = c3po.WaitTimeout, c3po.Timeout
+		outcome.Message = fmt.Sprintf("No message received within %d seconds: %s", timeout/time.Second, outcome.Message)
+	}
+	return outcome
+}
+
+// pausedNotice says to an agent that it is paused.
+func pausedNotice(why string) string {
+	switch why {
+	case c3po.PausedForHuman:
+		return "you have asked your user, and are paused until they answer"
+	case c3po.PausedByPerson:
+		return "your user has paused you"
+	default:
+		return fmt.Sprintf("your user has paused you: %s", why)
+	}
+}
+
+// whenPaused is the notice for an agent that has sent something while it was paused.
+func whenPaused(why string) string {
+	if why == "" {
+		return ""
+	}
+	return pausedNotice(why) + "; this was sent all the same"
+}
+
+// minding is a quest that also looks when the caller is paused or resumed. A pause of the
+// whole space wakes only waiters that follow an agent, so it follows the caller.
 type minding struct {
 	looking
 	me *identity

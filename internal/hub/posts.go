@@ -54,6 +54,7 @@ func (o outbox) roomPost(ctx context.Context, in c3po.RoomPostInput) (c3po.PostR
 		ID: m.ID, Room: in.Room, Seq: m.Seq, Timestamp: m.Timestamp, Durability: posted.Post.Facts.Durability, Members: posted.Members,
 		Mailed: append([]c3po.AgentID{}, posted.Post.Mailed...), Notice: o.notice, Warning: o.spending(store.Spending{Sent: posted.Sent}, ""),
 	}
+	receipt.Notice = sentences(receipt.Notice, whenPaused(posted.SenderPaused))
 	if len(strangers) > 0 && !posted.Repeat {
 		receipt.Notice = sentences(receipt.Notice, fmt.Sprintf("%s: no agent is called so, or several are, so nobody got it as mail by that name", strings.Join(strangers, ", ")))
 	}
@@ -219,6 +220,7 @@ func (o outbox) broadcast(ctx context.Context, in c3po.BroadcastInput) (c3po.Bro
 	}
 	receipt, err := o.castReceipt(ctx, posted.Post, audience, 0)
 	receipt.Warning = o.spending(store.Spending{Sent: posted.Sent}, "")
+	receipt.Notice = sentences(receipt.Notice, whenPaused(posted.SenderPaused))
 	if err != nil {
 		receipt.Notice = sentences(receipt.Notice, o.doneBut(ctx, "it was sent, but who is live cannot be read now", err))
 	}

@@ -3,6 +3,7 @@ package hub
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/c3po-dev/c3po/c3po"
@@ -164,20 +165,24 @@ func (box *inbox) waitForNext(ctx context.Context, incoming bool, timeout time.D
 	if after != nil {
 		last.Seq = *after
 	}
+	var halted bool
 	box.state = c3po.SessionWaiting
-	end, err := box.await(ctx, timeout, box.queues(), looking(func(ctx context.Context) (bool, error) {
+	end, err := box.await(ctx, timeout, box.queues(), minding{func(ctx context.Context) (bool, error) {
 		looks++
 		next, err := box.nextMessage(ctx, incoming, after)
 		last, box.place = next, next.Node
 		if err != nil || next.Entry != nil {
 			return next.Entry != nil, err
 		}
+		if halted = box.isNewlyPaused(next.Paused); next.Paused != "" {
+			return halted, nil
+		}
 		claimed, err = box.claimNext(ctx, after)
 		if claimed.Entry != nil {
 			box.took = claimed.Entry.Message.ToAgent
 		}
 		return claimed.Entry != nil, err
-	}))
+	}, box.identity})
 	if err != nil {
 		return c3po.WaitResult{}, err
 	}
@@ -185,8 +190,10 @@ func (box *inbox) waitForNext(ctx context.Context, incoming bool, timeout time.D
 	if claimed.Entry != nil {
 		return box.handOver(ctx, claimed, last, incoming, after)
 	}
-	switch end {
-	case found:
+	switch {
+	case end == timedOut && last.Paused != "", end == found && last.Entry == nil && halted:
+		result.Outcome = whilePaused(last.Paused, timeout, end == timedOut)
+	case end == found:
 		if err := box.withHandover(ctx, last.Entry); err != nil {
 			return c3po.WaitResult{}, err
 		}
@@ -194,9 +201,9 @@ func (box *inbox) waitForNext(ctx context.Context, incoming bool, timeout time.D
 			box.hub.meter.Woken(last.Now.Sub(last.Entry.Facts.Accepted))
 		}
 		result.Message = box.serveAt(*last.Entry, last.Now, last.Seq)
-	case timedOut:
+	case end == timedOut:
 		result.Outcome = nothingCame(timeout, last.Count)
-	case drained:
+	case end == drained:
 		result.Outcome = callAgain("")
 	}
 	return result, nil
@@ -234,7 +241,7 @@ func (box *inbox) nextMessage(ctx context.Context, incoming bool, after *int64) 
 			if after == nil {
 				box.hub.notes.AddLook(box.space, box.id, query.Reader, next)
 			}
-			if next.Rooms {
+			if next.Rooms && next.Paused == "" {
 				return box.nextPost(ctx, next, query)
 			}
 			return next, nil
@@ -279,7 +286,14 @@ func (a *Actor) Pending(ctx context.Context, in c3po.PendingInput) (c3po.Pending
 	var said store.RoomMail
 	var quota *untilQuota
 	look := func(ctx context.Context) (bool, error) {
-		page, err = a.inbox.page(ctx, a.id, a.caller.Run, in.Cursor, in.Limit, after)
+		page, err = a.inbox.pageFor(ctx, in, after)
+		said = store.RoomMail{}
+		if err == nil && page.Paused != "" && in.Paused == nil {
+			return len(page.Entries) > 0 || a.isNewlyPaused(page.Paused), nil
+		}
+		if err == nil && in.Paused == nil {
+			a.isNewlyPaused("")
+		}
 		if err == nil && page.Rooms {
 			said, err = a.inbox.unread(ctx, after)
 		}
@@ -300,10 +314,7 @@ func (a *Actor) Pending(ctx context.Context, in c3po.PendingInput) (c3po.Pending
 			_, err = look(ctx)
 		}
 	default:
-		var q quest = looking(look)
-		if in.Paused != nil {
-			q = minding{look, &a.identity}
-		}
+		var q quest = minding{look, &a.identity}
 		if in.State == c3po.SessionClosed || a.caller.Role == c3po.RoleRunner {
 			quota = &untilQuota{quest: q, box: &a.inbox}
 			q = quota
@@ -321,10 +332,12 @@ func (a *Actor) Pending(ctx context.Context, in c3po.PendingInput) (c3po.Pending
 	}
 	list := messageList(page, a.inbox.show)
 	if a.caller.Role == c3po.RoleRunner {
-		blank(list.Messages)
+		blank(list.Messages, func(c3po.Message) bool { return true })
+	} else if page.Paused != "" && timeout > 0 {
+		blank(list.Messages, func(m c3po.Message) bool { return m.FromAgent != c3po.Human })
 	}
 	result := c3po.PendingResult{Pending: c3po.Pending{Count: list.Count, Messages: list.Messages, Seq: page.Seq, Next: list.Next, RoomUnread: said.Unread() - said.Loud()}}
-	if in.Paused != nil {
+	if in.Paused != nil || page.Paused != "" {
 		result.Paused = &page.Paused
 	}
 	if end == timedOut {
@@ -333,10 +346,36 @@ func (a *Actor) Pending(ctx context.Context, in c3po.PendingInput) (c3po.Pending
 	return result, nil
 }
 
-// blank keeps what no writer wrote: a runner learns that there is mail and from whom,
-// never what it says.
-func blank(messages []c3po.Message) {
+// pageFor reads a page of pending mail. While the caller is paused only a person's words are on
+// it, each once, and its position stays before what is kept back. A caller that gave what it
+// knows of its pause keeps silent by itself, and is shown all.
+func (box *inbox) pageFor(ctx context.Context, in c3po.PendingInput, after int64) (store.InboxPage, error) {
+	page, err := box.pageOf(ctx, box.id, box.caller.Run, in.Cursor, in.Limit, after, in.Paused == nil)
+	if err != nil || in.Paused != nil {
+		return page, err
+	}
+	if in.After != nil {
+		if ahead := box.hub.bindings.ahead(box.key(), after); len(ahead) > 0 {
+			page.Entries = slices.DeleteFunc(page.Entries, func(e store.Entry) bool { return ahead[e.Message.ID] != 0 })
+		}
+	}
+	if page.Paused == "" {
+		return page, nil
+	}
+	page.Seq, page.Count = after, len(page.Entries)
+	box.ahead = map[c3po.MessageID]int64{}
+	for _, e := range page.Entries {
+		box.ahead[e.Message.ID] = e.Message.Seq
+	}
+	return page, nil
+}
+
+// blank keeps what no writer wrote: that there is mail and from whom, not what it says.
+func blank(messages []c3po.Message, whose func(c3po.Message) bool) {
 	for i, m := range messages {
+		if !whose(m) {
+			continue
+		}
 		messages[i] = c3po.Message{
 			ID: m.ID, MessageID: m.MessageID, FromAgent: m.FromAgent, ToAgent: m.ToAgent, Room: m.Room, Kind: m.Kind,
 			Timestamp: m.Timestamp, Priority: m.Priority, ExpectsReply: m.ExpectsReply, Seq: m.Seq,

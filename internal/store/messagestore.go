@@ -94,7 +94,10 @@ type Stored struct {
 	Spent     *Spent         // with BUDGET_SPENT: why
 	Meant     c3po.AgentID   // with KEY_CONFLICT: the recipient of the first message, if only that differs
 	Fill      *Fill          // unless it is a repeat
-	Now       time.Time
+	// SenderPaused is why the sender was paused when it sent this; empty if it was not, or
+	// if this is a repeat or a reply.
+	SenderPaused string
+	Now          time.Time
 }
 
 // Fill is what the recipient's inbox, the sender's share of it, and the space
@@ -177,6 +180,8 @@ type InboxQuery struct {
 	// Member reads the mailbox of a role: the run is that agent's, and what it
 	// sent itself or what another agent holds is left out.
 	Member c3po.AgentID
+	// Quiet leaves out what a pause of the owner keeps back: all but a person's words.
+	Quiet bool
 }
 
 // InboxPage is an answer to InboxQuery.
@@ -214,6 +219,7 @@ type NextMessage struct {
 	// spares the next look most of them.
 	Looked int
 	Node   string // at which the owner waits, or did; empty if it was detached
+	Paused string // why the owner, an agent, is paused, as in an InboxPage; Entry is then a person's words or nil
 }
 
 // AckOutcome is what became of one id.
@@ -230,8 +236,8 @@ const (
 
 type messageStore interface {
 	// Send stores a message. Checks in this order: SUPERSEDED, the repeat of an
-	// earlier send (KEY_CONFLICT if the same key had another draft),
-	// AGENT_NOT_FOUND, an alias that pointed elsewhere within NameLife
+	// earlier send (KEY_CONFLICT if the same key had another draft), AGENT_UNAVAILABLE
+	// for what an agent sends to another while the space is paused, AGENT_NOT_FOUND, an alias that pointed elsewhere within NameLife
 	// (INVALID_REQUEST naming both), AGENT_UNAVAILABLE, RATE_LIMITED, INBOX_FULL,
 	// STORE_FULL for a space that holds SpaceBytes, BUDGET_SPENT. A spent chain is paused until ResumeChain. What the system or a
 	// person writes, and what is written to a person, is on no account, and has a place

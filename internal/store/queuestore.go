@@ -63,6 +63,15 @@ func RefusePaused(id c3po.AgentID) *c3po.Error {
 	return c3po.Errorf(c3po.AgentUnavailable, "'%s' is paused", id).Suggest("Claim it once you are resumed; others can take it meanwhile.")
 }
 
+// RefuseHalted is AGENT_UNAVAILABLE for what an agent sends while everybody is paused.
+func RefuseHalted(why string) *c3po.Error {
+	if why == c3po.PausedByPerson {
+		why = "your user has stopped all agents"
+	}
+	return c3po.Errorf(c3po.AgentUnavailable, "everybody is paused: %s", why).
+		Suggest("Nothing was sent. Stop here; only a message to 'human' is accepted until your user resumes everybody.")
+}
+
 // RefuseHeld is FORBIDDEN for a message of a queue that another agent works on.
 func RefuseHeld(id c3po.MessageID, by c3po.AgentID) *c3po.Error {
 	return c3po.Errorf(c3po.Forbidden, "message '%s' is claimed by '%s'", id, by.Brief()).

@@ -108,6 +108,9 @@ type Posted struct {
 	Members int
 	Sent    int // what its sender has sent within a minute; 0 if that is not limited
 	Now     time.Time
+	// SenderPaused is why the sender was paused when it said this; empty if it was not, or
+	// if this is a repeat.
+	SenderPaused string
 }
 
 // A Post is an entry of a room's log.

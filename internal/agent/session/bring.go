@@ -24,11 +24,12 @@ const (
 const markup = "&<>"
 
 // short is the number of characters of a message, if it is one that may come with a
-// wake: to the agent itself, not to a role that others have too.
+// wake: to the agent itself, not to a role that others have too. One that came during a
+// pause has no text here.
 func short(m c3po.Message) (characters int, ok bool) {
 	all := m.Text() + m.Context + string(c3po.WithoutTrace(m.Metadata))
 	characters = utf8.RuneCountInString(all)
-	return characters, characters <= maxBroughtCharacters && !m.BodyGone && m.Room == "" && m.ToAgent.Queue() == "" && !strings.ContainsAny(all, markup)
+	return characters, characters > 0 && characters <= maxBroughtCharacters && !m.BodyGone && m.Room == "" && m.ToAgent.Queue() == "" && !strings.ContainsAny(all, markup)
 }
 
 // keep holds the mail that may come with a wake.

@@ -121,10 +121,19 @@ func TestWhoIsPausedIsNotDisturbed(t *testing.T) {
 	eventually(t, "it is there", func() bool { return r.agents()["api"].ID != "" })
 	for n, in := range []c3po.PauseInput{{AgentID: "api", Reason: "lunch"}, {All: true, Reason: "fire drill"}} {
 		r.prompt()
-		if _, err := person.Pause(t.Context(), in); err != nil {
+		alone := c3po.PauseInput{AgentID: "api", Reason: "lunch"}
+		if _, err := person.Pause(t.Context(), alone); err != nil {
 			t.Fatal(err)
 		}
 		held := r.send("web", fmt.Sprint("<i>Hello?</i> ", n))
+		if in.All { // then nobody may send to it any more
+			if _, err := person.Pause(t.Context(), in); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := person.Resume(t.Context(), alone); err != nil {
+				t.Fatal(err)
+			}
+		}
 		r.knows(in.Reason, 1)
 		if text := r.hook(hook.Event{Name: hook.PostToolUse, SessionID: "s1"}); text != "{}" {
 			t.Errorf("in the middle of a turn who is paused (%s) hears %s", in.Reason, text)

@@ -17,8 +17,10 @@ func Pause(a *console.Console) *cobra.Command {
 		Use:   "pause [AGENT]",
 		Short: "Pause an agent, or all of them",
 		Long: `Pause an agent, or with --all all of them. Others see that it is paused, and waits
-for its answers end with a notice. Its mail is kept, and only your messages wake it.
-It may finish what it has begun. When the pause ends it hears of its mail.`,
+for its answers end with a notice. Its mail is kept: what wakes it or waits for mail gives
+it only your messages. It may finish what it has begun, and what it sends says that it
+is paused; while all are paused, agents cannot send to each other. When the pause ends
+everything arrives.`,
 		Example: `  c3po pause api --reason "deploying"
   c3po pause --all`,
 		Args: console.NameInArgument(console.Arguments(0, 1, "AGENT"), 0, console.AgentName),

@@ -65,6 +65,8 @@ func (s *Store) readSent(answer []rueidis.RedisMessage, step store.SendStep, bod
 		return store.Stored{Meant: c3po.AgentID(word(answer[1]))}, store.RefuseKeyConflict(step.Key)
 	case "moved":
 		return store.Stored{}, store.RefuseMoved(step.Alias, c3po.AgentID(word(answer[1])), step.To)
+	case "halted":
+		return store.Stored{}, store.RefuseHalted(word(answer[1]))
 	case "away":
 		return store.Stored{}, store.RefuseAway(step.To)
 	case "rate":
@@ -73,7 +75,7 @@ func (s *Store) readSent(answer []rueidis.RedisMessage, step store.SendStep, bod
 		out, err := s.readStored(outcome, answer, step.Draft, "", body)
 		out.Members = membersTold(step, answer[5])
 		out.Fill = fillOf(answer[6], answer[7])
-		out.Fill.Spending.Sent = int(integer(answer[8]))
+		out.Fill.Spending.Sent, out.SenderPaused = int(integer(answer[8])), word(answer[9])
 		return out, err
 	case "repeat":
 		out, err := readRepeat(answer, step.Draft)

@@ -94,6 +94,8 @@ func readPosted(answer []rueidis.RedisMessage, step store.PostStep, text string)
 	switch word(answer[0]) {
 	case "conflict":
 		return store.Posted{}, store.RefuseKeyConflict(step.Key)
+	case "halted":
+		return store.Posted{}, store.RefuseHalted(word(answer[1]))
 	case "barred":
 		return store.Posted{}, step.Barred
 	case "rate":
@@ -107,7 +109,7 @@ func readPosted(answer []rueidis.RedisMessage, step store.PostStep, text string)
 	if out.Repeat {
 		text = word(answer[6])
 	} else {
-		out.Sent = int(integer(answer[6]))
+		out.Sent, out.SenderPaused = int(integer(answer[6])), word(answer[7])
 	}
 	p, err := post(room, entryID, fact, text)
 	if err != nil {

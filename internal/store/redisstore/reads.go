@@ -23,7 +23,7 @@ func (s *Store) Inbox(ctx context.Context, space c3po.Space, owner c3po.AgentID,
 	k := keysOf(space)
 	reader := cmp.Or(q.Member, owner)
 	given := with{
-		"agent": k.agent(reader), "inbox": k.inbox(owner), "body": k.body(owner), "fact": k.fact(owner), "run": q.Run, "member": q.Member,
+		"agent": k.agent(reader), "inbox": k.inbox(owner), "body": k.body(owner), "fact": k.fact(owner), "run": q.Run, "member": q.Member, "quiet": q.Quiet,
 		"after": q.After, "limit": q.Limit, "most": q.Bytes, "min": q.MinSeq, "lease": millis(s.limits.ClaimLease), "max_looked": s.looks,
 		"count": 0, "total": 0, "last": 0,
 	}
@@ -76,6 +76,12 @@ func (s *Store) Next(ctx context.Context, space c3po.Space, owner c3po.AgentID, 
 			return store.NextMessage{}, store.RefuseSuperseded(owner)
 		}
 		out.Count, out.Seq, out.Now, out.Rooms = int(integer(answer[1])), integer(answer[2])-1, instant(integer(answer[3])), integer(answer[7]) == 1
+		if after > 0 && out.Paused != word(answer[11]) {
+			// What the steps before have passed over, or found, is for another answer.
+			out, after, open = store.NextMessage{}, 0, 0
+			continue
+		}
+		out.Paused = word(answer[11])
 		out.Looked, out.Node = out.Looked+int(integer(answer[8])), word(answer[10])
 		if hex := word(answer[4]); hex != "" {
 			e := entry(owner, hex, word(answer[5]), word(answer[6]))

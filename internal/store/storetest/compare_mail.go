@@ -144,7 +144,8 @@ func (d *comparison) received(a *comparedSpace) {
 func (d *comparison) inbox(a *comparedSpace) {
 	owner := d.owner(a)
 	q := store.InboxQuery{
-		Run: d.run(a, owner), Limit: draw(d, "limit", []int{1, 2, 10}), Bytes: draw(d, "bytes", []int{300, 1000, 1 << 20}),
+		Quiet: d.oneIn(2, "quiet"),
+		Run:   d.run(a, owner), Limit: draw(d, "limit", []int{1, 2, 10}), Bytes: draw(d, "bytes", []int{300, 1000, 1 << 20}),
 		MinSeq: draw(d, "min seq", []int64{0, 0, a.seq / 2}),
 	}
 	for {

@@ -297,6 +297,19 @@ func (m *Model) SetStatus(_ context.Context, name c3po.Space, id c3po.AgentID, r
 	return nil
 }
 
+// ownPause is why an agent is paused by itself.
+func (sp *space) ownPause(id c3po.AgentID) string {
+	if a := sp.agents[id]; a != nil {
+		return a.paused
+	}
+	return ""
+}
+
+// halted reports whether the pause of the space keeps a sender from sending.
+func (sp *space) halted(from c3po.AgentID) bool {
+	return sp.paused != "" && from != c3po.Human && from != c3po.System
+}
+
 // SetPaused implements store.Store.
 func (m *Model) SetPaused(_ context.Context, name c3po.Space, id c3po.AgentID, why string) error {
 	m.mu.Lock()

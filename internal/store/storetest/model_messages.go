@@ -83,6 +83,9 @@ func (sp *space) send(step store.SendStep, now time.Time) (store.Stored, error) 
 	if step.Barred != nil {
 		return store.Stored{}, step.Barred
 	}
+	if sp.halted(step.From) && !step.Mailbox {
+		return store.Stored{}, store.RefuseHalted(sp.paused)
+	}
 	if err := sp.attachable(step.Draft); err != nil {
 		return store.Stored{}, err
 	}
@@ -132,13 +135,14 @@ func (sp *space) send(step store.SendStep, now time.Time) (store.Stored, error) 
 	if step.Alias != "" {
 		sp.aliases[step.Alias] = alias{step.To, sp.books.Lived}
 	}
+	paused := sp.ownPause(step.From)
 	if a := sp.agents[step.From]; a != nil && step.PauseFrom != "" {
 		a.asks = append(a.asks, msg.view.ID)
 		sp.pause(a.id, &a.paused, step.PauseFrom, now)
 	}
 	stored := sp.stored(msg, now)
 	stored.Fill = sp.fill(step.To, step.From)
-	stored.Fill.Spending = spending
+	stored.Fill.Spending, stored.SenderPaused = spending, paused
 	return stored, nil
 }
 

@@ -38,6 +38,9 @@ func (sp *space) post(step store.PostStep, now time.Time) (store.Posted, error) 
 	if step.Barred != nil {
 		return store.Posted{}, step.Barred
 	}
+	if sp.halted(step.From) {
+		return store.Posted{}, store.RefuseHalted(sp.paused)
+	}
 	if r == nil {
 		return store.Posted{}, store.RefuseNoRoom(step.Room)
 	}
@@ -57,6 +60,7 @@ func (sp *space) post(step store.PostStep, now time.Time) (store.Posted, error) 
 			mailed = append(mailed, id)
 		}
 	}
+	paused := sp.ownPause(step.From)
 	p := sp.say(r, step, mailed, now)
 	sp.keys[key] = &keyRecord{fingerprint: step.Fingerprint(), id: p.Message.ID, at: now, bornAt: sp.books.Lived, seq: p.Message.Seq}
 	if step.RateLimit > 0 {
@@ -66,7 +70,7 @@ func (sp *space) post(step store.PostStep, now time.Time) (store.Posted, error) 
 		msg := sp.acceptFor(id, step.Mail(id), step.MailBytes(), c3po.EventAccepted, "", step.Durability, now)
 		msg.facts.Expires = sp.books.Lived + seconds(sp.limits.MessageLife)
 	}
-	posted := store.Posted{Post: p, Members: len(r.members), Now: now}
+	posted := store.Posted{Post: p, Members: len(r.members), Now: now, SenderPaused: paused}
 	if step.RateLimit > 0 {
 		posted.Sent = len(sent) + 1
 	}

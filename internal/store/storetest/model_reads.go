@@ -85,6 +85,9 @@ func (m *Model) Inbox(_ context.Context, name c3po.Space, owner c3po.AgentID, q 
 		page.Paused = "" // the page of its own inbox says it
 		mail = slices.DeleteFunc(mail, func(msg *message) bool { return !sp.forMember(msg, q.Member, page.Now) })
 	}
+	if q.Quiet && page.Paused != "" && sp.agents[owner] != nil {
+		mail = slices.DeleteFunc(mail, func(msg *message) bool { return msg.view.FromAgent != c3po.Human })
+	}
 	size, last, from := 0, int64(0), sp.place(q.MinSeq)
 	if q.Member != "" && sp.released > from {
 		from = 0 // what was released is older
@@ -114,7 +117,7 @@ func (m *Model) Next(_ context.Context, name c3po.Space, owner c3po.AgentID, q s
 	mail := sp.pending(owner)
 	next := store.NextMessage{Count: len(mail), Rooms: sp.talk(owner), Seq: sp.books.Seq, Now: m.now()}
 	if a := sp.agents[owner]; a != nil {
-		next.Node = a.node
+		next.Node, next.Paused = a.node, sp.pausedWhy(owner)
 	}
 	from := sp.place(q.MinSeq)
 	if is := sp.marks[owner][q.Reader]; is != nil && !q.Positioned {
@@ -130,7 +133,7 @@ func (m *Model) Next(_ context.Context, name c3po.Space, owner c3po.AgentID, q s
 			})
 		switch {
 		case given:
-		case next.Entry == nil && !(q.Incoming && msg.view.Kind == c3po.KindReply):
+		case next.Entry == nil && !(q.Incoming && msg.view.Kind == c3po.KindReply) && (next.Paused == "" || msg.view.FromAgent == c3po.Human):
 			entry := sp.entry(msg)
 			next.Entry = &entry
 		default:

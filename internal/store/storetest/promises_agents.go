@@ -85,6 +85,52 @@ func agentPromises() []promise {
 			same(w, "resumed", w.record(carol).Paused, "")
 			same(w, "resumed, beside the mail", w.page(carol, store.InboxQuery{}).Paused, "")
 		}},
+		{"who is paused is given a person's words alone by what waits, and the rest in order once resumed", nil, func(w *testStore) {
+			w.enter(alice, bob)
+			for name, id := range map[string]c3po.AgentID{"alone": alice, "with everybody": ""} {
+				first := w.sendStep(letter(bob, alice, "first "+name)).Message
+				w.must(w.store.SetPaused(w.ctx, w.space, id, "lunch"))
+				w.sendStep(letter(c3po.Human, alice, "stop "+name))
+				is, err := w.store.Next(w.ctx, w.space, alice, store.NextQuery{Reader: "s1"})
+				w.must(err)
+				if is.Entry == nil || is.Paused != "lunch" {
+					w.Fatalf("while it is paused it is given %+v", is)
+				}
+				same(w, "given while paused", is.Entry.Message.Text(), "stop "+name)
+				same(w, "the place stays before what is kept back", is.Seq, first.Seq-1)
+				same(w, "a page while paused", texts(w.page(alice, store.InboxQuery{Quiet: true}).Entries), []string{"stop " + name})
+				same(w, "whoever looks on purpose", w.inbox(alice), []string{"first " + name, "stop " + name})
+				w.ack(alice, is.Entry.Message.ID)
+				text, _ := w.next(alice, store.NextQuery{Reader: "s1"})
+				same(w, "nothing else", text, "")
+				w.must(w.store.SetPaused(w.ctx, w.space, id, ""))
+				text, _ = w.next(alice, store.NextQuery{Reader: "s1"})
+				same(w, "resumed", text, "first "+name)
+				w.ack(alice, first.ID)
+			}
+		}},
+		{"a paused space refuses what agents send each other, and nothing else", nil, func(w *testStore) {
+			w.enter(alice, bob)
+			asked := w.sendStep(letter(alice, bob, "before")).Message
+			w.must(w.store.SetPaused(w.ctx, w.space, "", "fire drill"))
+			w.unchanged(func() {
+				_, err := w.store.Send(w.ctx, w.space, letter(alice, bob, "work"))
+				w.refused(err, c3po.AgentUnavailable)
+			})
+			w.sendStep(letter(c3po.Human, bob, "from the person"))
+			w.sendStep(letter(c3po.System, bob, "from the system"))
+			toPerson := letter(alice, c3po.Human, "to the person")
+			toPerson.Mailbox = true
+			w.sendStep(toPerson)
+			_, err := w.store.Reply(w.ctx, w.space, store.ReplyStep{Draft: store.Draft{From: bob, Text: "done"}, Answers: asked.ID})
+			w.must(err)
+		}},
+		{"the sender of a message learns that it is paused", nil, func(w *testStore) {
+			w.enter(alice, bob)
+			same(w, "at work", w.sendStep(letter(alice, bob, "one")).SenderPaused, "")
+			w.must(w.store.SetPaused(w.ctx, w.space, alice, "lunch"))
+			same(w, "paused", w.sendStep(letter(alice, bob, "two")).SenderPaused, "lunch")
+		}},
 		{"a stranger cannot be paused", nil, func(w *testStore) {
 			w.refused(w.store.SetPaused(w.ctx, w.space, carol, "why"), c3po.AgentNotFound)
 		}},

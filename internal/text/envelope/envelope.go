@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po/c3po"
+	"github.com/c3po-dev/c3po/internal/text/sanitise"
 )
 
 // NoticeOfJSON goes before an answer whose text is carried as JSON, where the
@@ -56,9 +57,13 @@ func (r Renderer) mark() string {
 func (r Renderer) Inbox(tool string, list c3po.MessageList) string {
 	var b strings.Builder
 	here := len(list.Messages)
+	if list.Paused != "" {
+		fmt.Fprintf(&b, "c3po: you are paused (%s). Stop working for other agents until your user resumes you.\n", sanitise.Inline(list.Paused))
+	}
 	switch {
 	case here == 0 && list.Count == 0:
-		return "c3po: no unacked messages.\n"
+		b.WriteString("c3po: no unacked messages.\n")
+		return b.String()
 	case here == 0:
 		fmt.Fprintf(&b, "c3po: no messages on this page, %d unacked in all: %s() starts from the beginning.\n", list.Count, tool)
 		return b.String()

@@ -78,6 +78,17 @@ type RequestWaited struct {
 	Timeout       bool           `json:"timeout,omitempty"`
 	RequestID     c3po.MessageID `json:"request_id,omitempty"`
 	WaitedSeconds int            `json:"waited_seconds,omitempty"`
+	Message       string         `json:"message,omitempty"` // why the wait ended early
+}
+
+// noneCame is the result of a wait that brought nothing. That document knows a timeout alone;
+// why one came early is added to it.
+func noneCame(outcome c3po.WaitOutcome, id c3po.MessageID, began time.Time) RequestWaited {
+	out := RequestWaited{Timeout: true, RequestID: id, WaitedSeconds: waitedSeconds(began)}
+	if outcome.Status != c3po.WaitTimeout && outcome.Status != c3po.WaitRetry {
+		out.Status, out.Message = outcome.Status, outcome.Message
+	}
+	return out
 }
 
 func requestOf(m c3po.Message) Request {
@@ -129,7 +140,7 @@ func waitForResponse(svc c3po.Service, ctx context.Context, in WaitResponse) (Re
 		return RequestWaited{}, err
 	}
 	if got.Outcome != nil {
-		return RequestWaited{Timeout: true, RequestID: in.RequestID, WaitedSeconds: waitedSeconds(began)}, nil
+		return noneCame(*got.Outcome, in.RequestID, began), nil
 	}
 	return RequestWaited{Response: got.Response, Status: got.Status}, nil
 }
@@ -141,7 +152,7 @@ func waitForRequest(svc c3po.Service, ctx context.Context, in WaitRequest) (Requ
 		return RequestWaited{}, err
 	}
 	if got.Outcome != nil {
-		return RequestWaited{Timeout: true, WaitedSeconds: waitedSeconds(began)}, nil
+		return noneCame(*got.Outcome, "", began), nil
 	}
 	request := requestOf(got.Message)
 	return RequestWaited{Request: &request}, nil

@@ -2,10 +2,11 @@
 -- messages and no more; the next step goes on with the same page. It never writes.
 --
 -- KEYS  meta agent inbox body fact seen attached nodes
--- ARGV  now:clock run after:number limit:number most:number min:number member lease:number max_looked:number
+-- ARGV  now:clock run after:number limit:number most:number min:number member quiet:flag lease:number max_looked:number
 --       count:number total:number last:number
 -- FLAG  no-writes
--- Member is the one who reads a queue's mailbox, whose agent it is then. Count, total
+-- Quiet leaves out what a pause of the owner keeps back. Member is the one who reads a
+-- queue's mailbox, whose agent it is then. Count, total
 -- and last are messages, bytes and the last position of the page so far.
 -- Returns {"ok", next, count, seq, now, rooms, paused, {position to go on from or 0,
 -- messages, bytes, position of the last}, {hex, fact, body} …} or {"superseded"}.
@@ -14,9 +15,11 @@ min = place(meta, min)
 -- What was released since is older than that, so a member is shown all there is.
 if member ~= '' and number(meta, 'released') > min then min = 0 end
 local own = member == ''
-local out = { 'ok', 0, redis.call('ZCARD', inbox), number(meta, 'seq'), now, own and talk(meta, agent) or 0, own and paused_why(meta, agent) or '', {} }
+local paused = own and paused_why(meta, agent) or ''
+local out = { 'ok', 0, redis.call('ZCARD', inbox), number(meta, 'seq'), now, own and talk(meta, agent) or 0, paused, {} }
+local held = quiet and paused ~= '' and redis.call('EXISTS', agent) == 1
 local alive = member ~= '' and lives(seen, attached, nodes, now, lease)
-local function hidden(f) return alive and (f.f == member or (f.cl and f.cl.b ~= member and alive(f.cl))) end
+local function hidden(f) return held and f.f ~= 'human' or alive and (f.f == member or (f.cl and f.cl.b ~= member and alive(f.cl))) end
 local looked = 0
 for _, band in ipairs({ { 0, BAND }, { BAND, BAND * 2 } }) do
   local from = math.max(after, band[1] + min)

@@ -9,12 +9,13 @@
 -- Most is how many it looks at, from behind the position after. Open is the lowest number
 -- not given so far (0: none is known); given are the hexes this node gave.
 -- Returns {"ok", count, lowest number not given, now, hex, fact, body, rooms,
--- looked at, position to go on from or 0, node of the agent}; hex is empty if there is none,
+-- looked at, position to go on from or 0, node of the agent, why it is paused}; of a paused
+-- agent's mail only what a person wrote is found; hex is empty if there is none,
 -- or if one was found before.
 given = set_of(given)
 
 if superseded(agent, run) then return { 'superseded' } end
-local books, count = redis.call('HMGET', meta, 'began', 'seq'), redis.call('ZCARD', inbox)
+local books, count = redis.call('HMGET', meta, 'began', 'seq', 'paused'), redis.call('ZCARD', inbox)
 local began = counted_as(books[1], 'began')
 if min < began then min = 0 end -- as place does
 if positioned ~= '1' and count > 0 then
@@ -31,6 +32,9 @@ local function was_served(f)
   return false
 end
 
+local rooms, node, paused = talk(meta, agent)
+if paused == '' then paused = books[3] end
+paused = paused or ''
 local looked, rest, found_hex, found_fact = 0, 0, '', ''
 for _, band in ipairs(count > 0 and { { 0, BAND }, { BAND, BAND * 2 } } or {}) do
   local from, few = math.max(after, band[1] + min), math.min(4, most)
@@ -44,7 +48,7 @@ for _, band in ipairs(count > 0 and { { 0, BAND }, { BAND, BAND * 2 } } or {}) d
       local raw, f = standing(is, from - band[1])
       looked = looked + 1
       if not given[hex] and not was_served(f) then
-        if not found and not (incoming == '1' and f.k == 'reply') then
+        if not found and not (incoming == '1' and f.k == 'reply') and (paused == '' or f.f == 'human') then
           found, found_hex, found_fact = true, hex, raw
         else
           open = math.min(open, f.q)
@@ -61,7 +65,6 @@ for _, band in ipairs(count > 0 and { { 0, BAND }, { BAND, BAND * 2 } } or {}) d
     end
   end
 end
-local rooms, node = talk(meta, agent)
-local out = { 'ok', count, open, now, found_hex, found_fact, '', rooms, looked, rest, node }
+local out = { 'ok', count, open, now, found_hex, found_fact, '', rooms, looked, rest, node, paused }
 if found_hex ~= '' then out[7] = redis.call('HGET', body, found_hex) or '' end
 return out

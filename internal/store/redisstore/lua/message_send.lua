@@ -11,13 +11,13 @@
 -- The agent and mail are the recipient's; mailbox is 1 for a person's and "queue" for a queue's,
 -- whose card is a list of its members' cards.
 -- Returns {"ok", hex, seq, thread, now, card, {messages, bytes in the inbox,
--- those of the sender, bytes in the space}} or {"repeat", hex, thread, at,
+-- those of the sender, bytes in the space}, spending, sent within a minute, why the sender is paused} or {"repeat", hex, thread, at,
 -- now, state, fact, body, card, sender then}, or one word and what belongs to it:
--- superseded, conflict <the recipient, if only that differs>, unknown, moved <id>, away, rate <count>, full <what>,
+-- superseded, halted <why>, conflict <the recipient, if only that differs>, unknown, moved <id>, away, rate <count>, full <what>,
 -- crowded, spent <see flow.lua>, barred, no_file <id>.
 local log = opened(MAIL)
 local lived = log.lived
-local by = redis.call('HMGET', sender, 'run', 'seen', 'was')
+local by = redis.call('HMGET', sender, 'run', 'seen', 'was', 'paused')
 local recipient, known = {}, nil
 if mailbox == 'queue' then
   for i, member in ipairs(members) do recipient[i] = addressee(member.agent, nodes, log.paused, now, online_window) end
@@ -32,6 +32,7 @@ if first then
 end
 if supersedes(by[1], by[2], run) then return { 'superseded' } end
 if barred then return { 'barred' } end
+if log.paused ~= '' and mailbox ~= '1' and from ~= 'human' and from ~= 'system' then return { 'halted', log.paused } end
 local carried, missing = attachable(attach)
 if not carried then return { 'no_file', missing } end
 
@@ -96,4 +97,4 @@ if pausing then
   recipient = addressee(agent, nodes, log.paused, now, online_window)
 end
 return { 'ok', hex, seq, thread, now, recipient, { holds.n + 1, holds.b + bytes, holds.sn + 1, holds.sb + bytes, log.bytes },
-  spending(accounts), sent + 1 }
+  spending(accounts), sent + 1, by[4] or '' }

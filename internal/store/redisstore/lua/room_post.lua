@@ -10,9 +10,9 @@
 --       barred:flag mentioned[id]
 -- USES  keys
 -- A post has bytes in the room, and mail_bytes as mail of a member.
--- Returns {"ok", entry id, now, now, members, fact, sent within a minute} or {"repeat", entry id, at,
+-- Returns {"ok", entry id, now, now, members, fact, sent within a minute, why the sender is paused} or {"repeat", entry id, at,
 -- now, members, fact, body, sender then}, or one word and what belongs to it: superseded,
--- conflict, no_room, not_member, rate <count>, barred.
+-- halted <why>, conflict, no_room, not_member, rate <count>, barred.
 local DROP_MOST = 16
 local lived = number(meta, 'lived')
 
@@ -29,6 +29,8 @@ for _, first in ipairs(recalled(lived)) do
 end
 if superseded(sender, run) then return { 'superseded' } end
 if barred then return { 'barred' } end
+local halted = redis.call('HGET', meta, 'paused') or ''
+if halted ~= '' and from ~= 'human' and from ~= 'system' then return { 'halted', halted } end
 if cast then
   row = row or { m = 0, q = 0, o = 0, n = 0, b = 0 }
 elseif not row then
@@ -113,4 +115,4 @@ for _, m in ipairs(mail) do
   redis.call('ZADD', m.skips, 0, skipped(room, ordinal))
   redis.call('ZREMRANGEBYLEX', m.skips, '[' .. room .. '\0', kept_from)
 end
-return { 'ok', entry, now, now, row.m, written, sent + 1 }
+return { 'ok', entry, now, now, row.m, written, sent + 1, redis.call('HGET', sender, 'paused') or '' }

@@ -66,12 +66,13 @@ local function paused_why(meta, agent)
 end
 
 -- talk says whether an agent may have posts to read: it is in rooms, or there
--- were broadcasts since. It also gives the node at which the agent waits or did.
+-- were broadcasts since. It also gives the node at which the agent waits or did, and
+-- why the agent itself is paused: empty if it is not, nil for who is no agent.
 local function talk(meta, agent)
-  local is = redis.call('HMGET', agent, 'rooms', 'cast', 'node')
-  local node = is[3] or ''
-  if is[1] and is[1] ~= '' then return 1, node end
-  if not is[2] then return 0, node end
+  local is = redis.call('HMGET', agent, 'rooms', 'cast', 'node', 'paused', 'seen')
+  local node, paused = is[3] or '', is[4] or (is[5] and '' or nil)
+  if is[1] and is[1] ~= '' then return 1, node, paused end
+  if not is[2] then return 0, node, paused end
   local _, ordinal = seat(is[2])
-  return number(meta, 'casts') > ordinal and 1 or 0, node
+  return number(meta, 'casts') > ordinal and 1 or 0, node, paused
 end
