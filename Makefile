@@ -20,7 +20,7 @@ SEED      ?= random
 # Tests with programs of others: test/Makefile runs each by its script.
 FOREIGN   := test/(a2a|claude|clients|conformance|otel|runner|typescript)$$
 # These measure, so nothing else runs meanwhile.
-ALONE     := (internal/ops/bench|test/scale)$$
+ALONE     := (tools/bench|test/scale)$$
 # This one compiles the whole program and its tests in a copy.
 COPY      := test/recipe$$
 # With the race detector these take more than ten minutes: make -C test race-night.
@@ -51,9 +51,9 @@ check: fmt lint ## what must hold before a push: the gate without programs of ot
 fmt: ## every file is formatted
 	@files=$$(gofmt -l $$(git ls-files --cached --others --exclude-standard "*.go")) && { test -z "$$files" || { echo "not formatted:"; echo "$$files"; exit 1; }; }
 
-lint: ## go vet, and staticcheck as pinned in tools/go.mod
+lint: ## go vet, and staticcheck as pinned in tools/pinned/go.mod
 	$(GO) vet ./...
-	$(GO) tool -modfile=tools/go.mod staticcheck ./...
+	$(GO) tool -modfile=tools/pinned/go.mod staticcheck ./...
 
 # Tests wait more than they work, so many run at once.
 test: ## all tests in Go, or those of PACKAGES, but none with programs of others
@@ -118,7 +118,7 @@ server-json: ## bin/server.json, what the MCP registry is given for the release 
 	@mkdir -p '$(REGISTRY)' && sed 's/0\.0\.0/$(VERSION:v%=%)/' deploy/server.json >'$(REGISTRY)/server.json'
 
 bench: ## every time that has a bar, held to it; for a machine that does nothing else, half an hour
-	files=$$(git grep -lE 'faultrig\.(Hold|Reach)\(' -- 'internal/*_test.go' 'test/scale/*_test.go') && \
+	files=$$(git grep -lE 'faultrig\.(Hold|Reach)\(' -- 'internal/*_test.go' 'tools/bench/*_test.go' 'test/scale/*_test.go') && \
 	C3PO_EXACT=1 $(GO) test -v -count=1 -p 1 -parallel 1 -timeout 60m -run "^($$(sed -nE 's/^func (Test[A-Z][A-Za-z0-9]*)\(t .*/\1/p' $$files | paste -sd '|' -))\$$" \
 		$$(printf './%s\n' $$files | xargs -n 1 dirname | sort -u)
 

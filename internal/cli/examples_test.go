@@ -47,7 +47,7 @@ var (
 		"c3po restore":          "needs a Redis that is empty; backup.txtar",
 		"c3po export":           "needs a coordinator that is down; export.txtar",
 		"c3po import":           "needs an export of another machine; export.txtar",
-		"c3po bench":            "takes a minute; internal/ops/bench",
+		"c3po bench":            "takes a minute; tools/bench",
 		"c3po answer":           "needs questions that wait; answer.txtar",
 		"c3po claude":           "needs Claude Code; test/claude",
 		"c3po codex":            "needs the program it starts; launch.txtar",

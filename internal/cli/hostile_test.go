@@ -106,7 +106,6 @@ var (
 		"restore":            "as backup",
 		"export":             "as backup",
 		"import":             "asks no coordinator; it prints names that are checked character by character",
-		"bench":              "prints numbers",
 		"version":            "prints what is built in",
 		"config":             "prints what is set here, line by line; config.txtar sets something hostile",
 		"human watch":        "prints each question as human show does, for as long as it runs",

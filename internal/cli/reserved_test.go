@@ -26,7 +26,7 @@ var openToAgents = map[string]string{
 	"room invite": "acts as itself", "room history": "looks", "room list": "looks",
 	"agents": "looks", "instances": "looks", "trace": "looks", "tail": "looks", "top": "looks; acts for the person only where no agent runs",
 	"status": "looks", "health": "looks", "logs": "looks", "doctor": "looks", "fsck": "looks", "config": "looks", "version": "looks",
-	"verify": "sends a probe to itself", "bench": "measures on a coordinator of its own, or as itself",
+	"verify":  "sends a probe to itself",
 	"upgrade": "looks with --check; the upgrade itself refuses agents", "completion": "prints what is built in", "man": "prints what is built in", "exit-codes": "prints what is built in",
 	"format-stream": "rewrites its input", "acp": "is what a container runs; it asks no coordinator by itself", "hook session-start": "is what a client runs", "hook permission": "is what a client runs", "leases check": "is what git runs before a commit", "leases accept": "changes a note in the working tree that the agent may change anyway", "monitor": "is what a client runs",
 	"agent list": "looks", "agent check": "looks", "agent unit": "prints text", "agent logs": "looks", "agent status": "looks", "agent ps": "looks",

@@ -54,7 +54,7 @@ codes mean; c3po config shows the settings and where they come from.`,
 		operate.Up(a), operate.Down(a), operate.Serve(a), operate.Status(a), operate.Health(a), operate.Doctor(a), agentside.Verify(a),
 		mail.Send(a), mail.Inbox(a), mail.Reply(a), mail.Wait(a), mail.Ack(a), mail.ClaimMessage(a), mail.Tickets(a), mail.Cancel(a), mail.Room(a), mail.Broadcast(a),
 		mail.Agents(a), mail.Whoami(a), mail.Register(a), mail.Unregister(a), mail.AskHuman(a), mail.Rename(a), mail.Instances(a), mail.Save(a), mail.Apply(a), mail.Files(a), mail.Trace(a), mail.Thread(a), mail.Tail(a), people.Top(a),
-		people.Human(a), mail.Stuck(a), mail.Search(a), operate.Notify(a), operate.Hooks(a), people.Pause(a), people.Resume(a), people.Token(a), people.Passkey(a), people.Audit(a), people.Invite(a), people.Join(a), people.Login(a), people.Leave(a), operate.Fsck(a), operate.Sweep(a), mail.DeadLetter(a), operate.Backup(a), operate.Restore(a), operate.Export(a), operate.ImportFile(a), operate.Bench(a), operate.Config(a), operate.Version(a), operate.Upgrade(a),
+		people.Human(a), mail.Stuck(a), mail.Search(a), operate.Notify(a), operate.Hooks(a), people.Pause(a), people.Resume(a), people.Token(a), people.Passkey(a), people.Audit(a), people.Invite(a), people.Join(a), people.Login(a), people.Leave(a), operate.Fsck(a), operate.Sweep(a), mail.DeadLetter(a), operate.Backup(a), operate.Restore(a), operate.Export(a), operate.ImportFile(a), operate.Config(a), operate.Version(a), operate.Upgrade(a),
 		people.Open(a), operate.Demo(a), people.Answer(a), operate.Logs(a),
 		agentside.MCP(a), agentside.Run(a), agentside.Agent(a), agentside.Attend(a), agentside.Hook(a), agentside.Monitor(a), agentside.Leases(a), agentside.Install(a), operate.Uninstall(a), people.On(a), people.Off(a),
 		mail.BridgeRegister(a), mail.BridgeReply(a), mail.BridgeControl(a), agentside.FormatStream(a), agentside.ACP(a),
@@ -86,7 +86,7 @@ func group(root *cobra.Command) {
 		{"mail", "Messages:", "send inbox reply wait ack claim thread tickets cancel ask-human room broadcast"},
 		{"look", "Looking:", "top stuck search leases agents whoami register unregister rename instances trace tail status logs health doctor verify fsck audit"},
 		{"people", "For people:", "answer human open notify pause resume on off"},
-		{"run", "Running a coordinator:", "demo up down serve config token invite sweep dead-letter backup restore export import bench"},
+		{"run", "Running a coordinator:", "demo up down serve config token invite sweep dead-letter backup restore export import"},
 		{"host", "This host and its agents:", "claude codex opencode gemini copilot kimi join login leave install uninstall upgrade mcp run agent attend"},
 	} {
 		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})

@@ -18,7 +18,7 @@ var taughtWith = map[string]string{
 func TestEveryCommandHasAScriptThatShowsIt(t *testing.T) {
 	t.Parallel()
 	for _, cmd := range root((&console.Console{})).Commands() {
-		if !isForPeople(cmd) || cmd.IsAdditionalHelpTopicCommand() || cmd.Name() == "bench" { // which takes a minute, and has a package of its own
+		if !isForPeople(cmd) || cmd.IsAdditionalHelpTopicCommand() {
 			continue
 		}
 		name := cmd.Name()

@@ -1,5 +1,5 @@
 // Package ops is the floor of what an operator asks for: a copy of everything (backup),
-// a move to another coordinator (move), figures (metrics, bench), and what a binary is
+// a move to another coordinator (move), figures (metrics, telemetry), and what a binary is
 // made of (sbom).
 //
 // It reads the store through the store's own contract. It decides no rule of delivery.

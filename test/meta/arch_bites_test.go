@@ -87,9 +87,9 @@ func TestTheHouseRulesBite(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			tree := fstest.MapFS{
-				"c3po/doc.go":  {Data: []byte("package c3po\n")},
-				"tools/go.mod": {Data: []byte("module tools\n")},
-				c.file:         {Data: []byte(c.text)},
+				"c3po/doc.go":         {Data: []byte("package c3po\n")},
+				"tools/pinned/go.mod": {Data: []byte("module tools\n")},
+				c.file:                {Data: []byte(c.text)},
 			}
 			found, err := inspect(tree)
 			if err != nil {

@@ -42,7 +42,7 @@ var mayImport = map[string][]string{
 	"internal/cli/agentside": {"c3po", "internal/agent/attend", "internal/agent/hook", "internal/agent/ptyrun", "internal/agent/session", "internal/auth", "internal/cli/console", "internal/client", "internal/client/attempt", "internal/host/clients", "internal/host/engine", "internal/host/paths", "internal/host/reach", "internal/host/unit", "internal/host/verify", "internal/runner", "internal/runner/acp", "internal/runner/agentfile", "internal/runner/container", "internal/runner/streamfmt", "internal/text/sanitise", "internal/transport/mcpserver", "plugin"},
 	"internal/cli/console":   {"c3po", "internal/agent/hook", "internal/agent/session", "internal/auth", "internal/auth/pki", "internal/client", "internal/host/engine", "internal/host/paths", "internal/host/reach", "internal/host/settings", "internal/text/sanitise", "internal/transport/dialect"},
 	"internal/cli/mail":      {"c3po", "internal/agent/session", "internal/cli/agentside", "internal/cli/console", "internal/client", "internal/host/engine", "internal/host/paths", "internal/text/sanitise", "internal/transport/dialect"},
-	"internal/cli/operate":   {"c3po", "deploy", "internal/auth", "internal/auth/pki", "internal/cli/agentside", "internal/cli/console", "internal/cli/mail", "internal/cli/people", "internal/client", "internal/host/clients", "internal/host/doctor", "internal/host/engine", "internal/host/paths", "internal/host/reach", "internal/host/release", "internal/host/settings", "internal/host/unit", "internal/ops/backup", "internal/ops/bench", "internal/ops/demo", "internal/ops/move", "internal/ops/telemetry", "internal/person/notify", "internal/server", "internal/text/sanitise", "internal/transport/webhook", "plugin", "internal/runner/container"},
+	"internal/cli/operate":   {"c3po", "deploy", "internal/auth", "internal/auth/pki", "internal/cli/agentside", "internal/cli/console", "internal/cli/mail", "internal/cli/people", "internal/client", "internal/host/clients", "internal/host/doctor", "internal/host/engine", "internal/host/paths", "internal/host/reach", "internal/host/release", "internal/host/settings", "internal/host/unit", "internal/ops/backup", "internal/ops/demo", "internal/ops/move", "internal/ops/telemetry", "internal/person/notify", "internal/server", "internal/text/sanitise", "internal/transport/webhook", "plugin", "internal/runner/container"},
 	"internal/cli/people":    {"c3po", "internal/auth", "internal/auth/pki", "internal/cli/agentside", "internal/cli/console", "internal/cli/mail", "internal/client", "internal/host/paths", "internal/host/reach", "internal/person/top"},
 
 	"internal/client":         {"c3po", "internal/client/attempt", "internal/transport/dialect"},
@@ -69,7 +69,6 @@ var mayImport = map[string][]string{
 
 	"internal/ops":           {},
 	"internal/ops/backup":    {"c3po", "internal/host/engine", "internal/hub", "internal/store", "internal/store/redisstore"},
-	"internal/ops/bench":     {"c3po", "internal/auth", "internal/host/engine", "internal/hub", "internal/store", "internal/store/redisstore"},
 	"internal/ops/demo":      {},
 	"internal/ops/metrics":   {"c3po", "internal/hub"}, // hub for what it meters and its vitals
 	"internal/ops/move":      {"c3po", "internal/ops/backup", "internal/hub", "internal/store", "internal/store/redisstore"},
@@ -133,9 +132,12 @@ var mayImport = map[string][]string{
 	"test/scale":       {},
 	"test/typescript":  {},
 
+	"tools/bench": {"c3po", "internal/auth", "internal/host/engine", "internal/store", "internal/store/redisstore"},
+
 	"web": {},
 
 	// Programs of the build and the tests.
+	"tools/bench/cmd":                  {"tools/bench"},
 	"internal/testkit/faultrig/matrix": {"internal/testkit/faultrig"},
 	"internal/testkit/faultrig/table":  {"internal/testkit/faultrig", "internal/testkit/faultrig/matrix"},
 	"internal/ops/reference/cmd":       {"internal/ops/reference"},

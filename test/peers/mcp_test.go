@@ -15,7 +15,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/c3po-dev/c3po/internal/ops/bench"
+	"github.com/c3po-dev/c3po/tools/bench"
 )
 
 // memory is all that a plain server keeps: mail in a map, gone with the process.

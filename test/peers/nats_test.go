@@ -13,7 +13,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/c3po-dev/c3po/internal/ops/bench"
+	"github.com/c3po-dev/c3po/tools/bench"
 )
 
 // Two servers: one syncs every message to the disk before it acknowledges it, as c3po is

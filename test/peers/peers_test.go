@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/c3po-dev/c3po/internal/ops/bench"
 	"github.com/c3po-dev/c3po/internal/testkit/faultrig"
+	"github.com/c3po-dev/c3po/tools/bench"
 )
 
 const startTimeout = 20 * time.Second

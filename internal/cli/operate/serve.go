@@ -243,7 +243,7 @@ good.`,
 		},
 	}
 	s.flags(cmd)
-	cmd.Flags().StringVar(&profile, "cpu-profile", "", "write into this file where the processor's time goes: for c3po bench")
+	cmd.Flags().StringVar(&profile, "cpu-profile", "", "write into this file where the processor's time goes: for tools/bench")
 	_ = cmd.Flags().MarkHidden("cpu-profile") // it fails for a flag that is not there
 	return cmd
 }

@@ -30,7 +30,7 @@ func (e Entry) Name() string {
 //
 //	B1 ./internal/testkit/faultrig TestNothingIsLost
 //	A3 $ make fuzz
-//	F1 alone ./internal/ops/bench TestSendsGoOnAtTheirRate
+//	F1 alone ./tools/bench TestSendsGoOnAtTheirRate
 //
 // sorted by row. Empty lines and those that begin with # say nothing.
 func Parse(text string) ([]Entry, error) {

@@ -22,7 +22,7 @@ func TestAnInterruptedMeasurementLeavesNothingAndEndsSoon(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			cmd, folder := command(t, Send, "--seconds", "60")
+			cmd, folder := command(t, Send, "-seconds", "60")
 			cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 			var stderr bytes.Buffer
 			cmd.Stderr = &stderr

@@ -9,7 +9,6 @@ package bench
 import (
 	"context"
 	"fmt"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,7 +16,6 @@ import (
 	"time"
 
 	"github.com/c3po-dev/c3po/c3po"
-	"github.com/c3po-dev/c3po/internal/auth"
 )
 
 // The scenarios.
@@ -73,9 +71,6 @@ type Config struct {
 	// RedisURL is the Redis to measure. If empty one is started for the
 	// measurement, whose writes reach the disk before they are acknowledged.
 	RedisURL string
-	// URL is a coordinator on that Redis which does not limit sends. If empty one
-	// is started for each measurement.
-	URL string
 	// Program is the c3po that is started as coordinator.
 	Program string
 	// Peers are measured too, in Deliver; what is told as the coordinator's is theirs.
@@ -94,8 +89,6 @@ type Report struct {
 	Seconds     float64         `json:"seconds"`
 	Durability  c3po.Durability `json:"durability"`
 	Doors       []Figures       `json:"doors"`
-	// Left are the spaces that could not be removed from a Redis that goes on.
-	Left []c3po.Space `json:"left,omitempty"`
 }
 
 // Figures are those of one door.
@@ -204,7 +197,6 @@ func Run(ctx context.Context, cfg Config) (report Report, err error) {
 	for i, door := range doors {
 		report.Doors = append(report.Doors, figures(door, samples[i], samples[0]))
 	}
-	report.Left = r.left
 	return report, nil
 }
 
@@ -254,34 +246,7 @@ func (cfg Config) check() error {
 	if len(cfg.Peers) > 0 && cfg.Scenario != Deliver {
 		return c3po.Errorf(c3po.InvalidRequest, "peers are not measured with %s", cfg.Scenario).Suggest("Use %s.", Deliver)
 	}
-	if cfg.URL != "" && cfg.RedisURL == "" {
-		return c3po.Errorf(c3po.InvalidRequest, "a coordinator cannot be measured without its Redis").
-			Suggest("Give the address of the Redis as well.")
-	}
-	for _, address := range []string{cfg.URL, cfg.RedisURL} {
-		if !onThisMachine(address) {
-			return c3po.Errorf(c3po.InvalidRequest, "only this machine is measured, and an address leads elsewhere").
-				Suggest("Use localhost or a unix socket, or no address at all.")
-		}
-	}
 	return nil
-}
-
-// onThisMachine keeps a measurement, which is a flood, off the network.
-func onThisMachine(addresses string) bool {
-	for _, address := range strings.FieldsFunc(addresses, func(r rune) bool { return r == ',' }) {
-		if strings.HasPrefix(address, "/") {
-			continue
-		}
-		if !strings.Contains(address, "://") {
-			address = "redis://" + address
-		}
-		at, err := url.Parse(address)
-		if err != nil || at.Scheme != "unix" && !auth.Loopback(at.Hostname()) {
-			return false
-		}
-	}
-	return true
 }
 
 // Paced says whether the messages of a scenario can come at a rate.

@@ -18,7 +18,7 @@ func TestACoordinatorIsNotFarFromBareRedis(t *testing.T) {
 	faultrig.NeedQuiet(t)
 	var reports []Report
 	for range 3 {
-		reports = append(reports, measured(t, Send, "--seconds", fmt.Sprint(size(1, 9)), "--concurrency", "256"))
+		reports = append(reports, measured(t, Send, "-seconds", fmt.Sprint(size(1, 9)), "-concurrency", "256"))
 	}
 	faultrig.Reach(t, "REST sends a second, of what bare Redis does", ratioOfRates(reports, REST, Redis), 0.5)
 	// 0.7 is wanted and not reached in every run (0.65 to 0.73): a call over MCP is

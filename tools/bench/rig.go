@@ -35,7 +35,6 @@ type setup struct {
 	redis    *child // nil if it is not ours
 	redisURL string
 	store    *redisstore.Store
-	left     []c3po.Space
 }
 
 func newSetup(ctx context.Context, cfg Config) (*setup, error) {
@@ -73,8 +72,7 @@ func (r *setup) close() error {
 func (r *setup) startRedis() error {
 	program, err := engine.Program()
 	if err != nil {
-		return c3po.Because(err, c3po.RedisUnavailable, c3po.AsError(err).Message).
-			Suggest("%s Or name one that runs on this machine with `--redis`.", engine.HowToInstallFor("c3po bench"))
+		return err
 	}
 	socket := filepath.Join(r.dir, "redis.sock")
 	r.redisURL = "unix://" + socket
@@ -103,7 +101,7 @@ func (r *setup) openStore(ctx context.Context) (*redisstore.Store, error) {
 // round measures one door once, in a space of its own.
 func (r *setup) round(ctx context.Context, cfg Config, door string, number int) (s sample, err error) {
 	space := c3po.Space("bench-" + strings.ToLower(rand.Text()[:12]))
-	defer func() { err = errors.Join(err, r.clear(ctx, space, door)) }()
+	defer func() { err = errors.Join(err, r.clear(ctx, space)) }()
 	st := stage{cfg: cfg}
 	for _, part := range st.parts() {
 		if err := r.register(ctx, space, scenarioOf(part.cfg.Scenario).cast(part)); err != nil {
@@ -134,16 +132,13 @@ func (r *setup) round(ctx context.Context, cfg Config, door string, number int) 
 		}
 		st.open = b.open
 	} else {
-		url := cfg.URL
-		if url == "" {
-			c, err := r.startCoordinator(ctx, profile)
-			if err != nil {
-				return sample{}, err
-			}
-			defer c.stop()
-			url, processes[ProcessCoordinator] = c.url, c.pid()
+		c, err := r.startCoordinator(ctx, profile)
+		if err != nil {
+			return sample{}, err
 		}
-		_, address, _ := strings.Cut(strings.TrimSuffix(url, "/"), "://")
+		defer c.stop()
+		processes[ProcessCoordinator] = c.pid()
+		_, address, _ := strings.Cut(c.url, "://")
 		way := &web{address: address, space: space, mcp: door == MCP}
 		st.open = way.open
 		if cfg.Scenario == Waiters {
@@ -172,13 +167,8 @@ func (r *setup) register(ctx context.Context, space c3po.Space, ids []c3po.Agent
 	})
 }
 
-// clear removes a space. A coordinator that goes on would take that for a Redis
-// that has lost what it acknowledged, so under one that is not ours it stays.
-func (r *setup) clear(ctx context.Context, space c3po.Space, door string) error {
-	if door != Redis && r.cfg.URL != "" {
-		r.left = append(r.left, space)
-		return nil
-	}
+// clear removes a space.
+func (r *setup) clear(ctx context.Context, space c3po.Space) error {
 	if r.redis != nil && (ctx.Err() != nil || r.redis.hasEnded()) {
 		return nil // it goes with its Redis
 	}

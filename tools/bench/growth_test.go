@@ -272,7 +272,7 @@ func TestThePriceOfAMessageAsThingsGrow(t *testing.T) {
 			g := growing{newUnlimited(t)}
 			c := byName(curves(g))[name]
 			prices := g.follow(t, c)
-			writeCurve(t, &text, c, prices)
+			writeCurve(&text, c, prices)
 			if first, last := prices[0], prices[len(prices)-1]; c.flat > 0 {
 				faultrig.Hold(t, fmt.Sprintf("processor time of a message with %d %s, of one with %d", c.places[len(prices)-1], c.axis, c.places[0]),
 					(last.coordinator+last.redis)/(first.coordinator+first.redis), c.flat)
@@ -334,30 +334,11 @@ func middle(turns []price) price {
 	}
 }
 
-// writeCurve adds a curve to the report, if one is wanted.
-func writeCurve(t *testing.T, text *strings.Builder, c curve, prices []price) {
-	t.Helper()
-	folder := os.Getenv(reportFolder)
-	if folder == "" {
-		return
-	}
+// writeCurve adds a curve to the report.
+func writeCurve(text *strings.Builder, c curve, prices []price) {
 	fmt.Fprintf(text, "| %s | coordinator | Redis | calls | to Redis | from Redis | into the log |\n|--:|--:|--:|--:|--:|--:|--:|\n", c.axis)
-	costs := Panel{Title: "Processor time of one message, µs", Axis: c.axis, Series: []Series{{Name: ProcessCoordinator}, {Name: ProcessRedis}}}
-	bytes := Panel{Title: "Bytes of one message", Axis: c.axis, Series: []Series{{Name: "to Redis"}, {Name: "from Redis"}, {Name: "into its log"}}}
 	for i, p := range prices {
-		fmt.Fprintf(text, "| %s | %.0f µs | %.0f µs | %.1f | %s | %s | %s |\n", figure(float64(c.places[i])), p.coordinator, p.redis, p.calls, figure(p.in), figure(p.out), figure(p.log))
-		costs.Places = append(costs.Places, figure(float64(c.places[i])))
-		for s, value := range []float64{p.coordinator, p.redis} {
-			costs.Series[s].Values = append(costs.Series[s].Values, value)
-		}
-		for s, value := range []float64{p.in, p.out, p.log} {
-			bytes.Series[s].Values = append(bytes.Series[s].Values, value)
-		}
+		fmt.Fprintf(text, "| %d | %.0f µs | %.0f µs | %.1f | %.0f | %.0f | %.0f |\n", c.places[i], p.coordinator, p.redis, p.calls, p.in, p.out, p.log)
 	}
 	text.WriteString("\n")
-	bytes.Places = costs.Places
-	plot := Plot{Label: "The price of a message over the number of " + c.axis, Panels: []Panel{costs, bytes}}
-	if err := draw(filepath.Join(folder, "growth-"+c.name+".svg"), plot); err != nil {
-		t.Fatal(err)
-	}
 }

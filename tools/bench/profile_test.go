@@ -15,7 +15,7 @@ import (
 func TestAProfileSaysWhereTheTimeOfEachDoorGoes(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
-	measured(t, Send, "--seconds", "1", "--concurrency", "8", "--profile", folder)
+	measured(t, Send, "-seconds", "1", "-concurrency", "8", "-profile", folder)
 	// What is under way when the time begins or is over makes it more or less than one.
 	for _, door := range []string{Redis, REST, MCP} {
 		if scripts := scriptsOfASend(t, filepath.Join(folder, "send-"+door+"-1.commands.txt")); scripts < 0.5 || scripts > 3 {

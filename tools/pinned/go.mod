@@ -1,5 +1,5 @@
 // The tools of the house, pinned apart from the program.
-module github.com/c3po-dev/c3po/tools
+module github.com/c3po-dev/c3po/tools/pinned
 
 go 1.26.0
 
