@@ -49,9 +49,9 @@ func Meet(client Protocols, clientVersion string, coordinator Protocols, coordin
 	sentence := fmt.Sprintf("this is c3po %s (protocols %s) and its coordinator is %s (protocols %s): they do not understand each other", clientVersion, client, coordinatorVersion, coordinator)
 	switch {
 	case client.Newest < coordinator.Oldest:
-		return Errorf(InvalidRequest, "%s", sentence).Suggest("Upgrade c3po on this host to %s. Nothing was done.", coordinatorVersion)
+		return Errorf(InvalidRequest, "%s", sentence).Suggest("Upgrade c3po on this host to %s. This call was not carried out.", coordinatorVersion)
 	case coordinator.Newest < client.Oldest:
-		return Errorf(InvalidRequest, "%s", sentence).Suggest("Upgrade the coordinator to %s. Nothing was done.", clientVersion)
+		return Errorf(InvalidRequest, "%s", sentence).Suggest("Upgrade the coordinator to %s. This call was not carried out.", clientVersion)
 	}
 	return nil
 }
@@ -77,5 +77,5 @@ func OtherVersion(refused *Error, client, coordinator string) *Error {
 		return refused
 	}
 	told := *refused
-	return told.Suggest("Your c3po is %s and this coordinator is %s: upgrade the older of them, or do without it. Nothing was done.", client, coordinator)
+	return told.Suggest("Your c3po is %s and this coordinator is %s: upgrade the older of them, or do without it. This call was not carried out.", client, coordinator)
 }

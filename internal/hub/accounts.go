@@ -126,7 +126,7 @@ func (b *accounts) hold(name string, stream bool) (release func(), err error) {
 func refuseToken(what string, most int, left time.Duration) *c3po.Error {
 	minutes := max(1, int((left+time.Minute-1)/time.Minute))
 	return c3po.Errorf(c3po.BudgetSpent, "the agents of this token have used their %d %s an hour", most, what).
-		Suggest("Nothing was stored. Try again in %d min; other names of the same token share this budget.", minutes)
+		Suggest("This call stored nothing. Try again in %d min; other names of the same token share this budget.", minutes)
 }
 
 // paying makes a call that stores something and has the caller's token pay for it,

@@ -88,7 +88,7 @@ func RefuseNoFile(id c3po.FileID) *c3po.Error {
 // RefuseFilesFull is STORE_FULL for a file that does not fit.
 func RefuseFilesFull(why string) *c3po.Error {
 	return c3po.Errorf(c3po.StoreFull, "there is no room for this file: %s", why).
-		Suggest("Nothing was sent. file_list shows what takes the room, and file_drop frees it. Files also go with the messages that carry them.")
+		Suggest("The file is not stored. file_list shows what takes the room, and file_drop frees it. Files also go with the messages that carry them.")
 }
 
 // What files can be too many for.

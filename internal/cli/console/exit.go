@@ -33,7 +33,7 @@ func ExitMeanings() []exitMeaning {
 		{ExitOK, "done", "-"},
 		{ExitRefused, "refused: the error on stderr says why; of fsck, something is missing; of verify, a way is broken", "no, not before something has changed"},
 		{exitUsage, "not understood: the command, an argument, a flag, a variable or c3po.yaml", "no"},
-		{ExitDown, "the coordinator, or its Redis, cannot be reached; nothing was done", "later"},
+		{ExitDown, "the coordinator, or its Redis, cannot be reached; this call did nothing", "later"},
 		{ExitTimeout, "nothing came in time", "yes, a wait that is over loses nothing"},
 		{exitUnknown, "the answer was lost, so it may have been done", "yes, with the same --key: nothing is done twice"},
 		{ExitInterrupted, "interrupted", "yes"},

@@ -99,27 +99,27 @@ func (s *Store) refusal(step string, refused *rueidis.RedisError) error {
 	case strings.HasPrefix(text, "OOM"):
 		s.makeRoom()
 		return c3po.Because(refused, c3po.StoreFull, "the store is full: Redis has reached its memory limit").
-			Suggest("Reading and acking work and make room. Nothing was stored; try again later with the same client_key.")
+			Suggest("Reading and acking work and make room. This call stored nothing; try again later with the same client_key.")
 	case strings.HasPrefix(text, "MISCONF"):
 		return c3po.Because(refused, c3po.StoreFull, "Redis cannot write to its disk").
-			Suggest("Free disk space on the Redis host. Nothing was stored.")
+			Suggest("Free disk space on the Redis host. This call stored nothing.")
 	case strings.HasPrefix(text, "READONLY"):
 		return refuseReplica(refused)
 	case strings.HasPrefix(text, "LOADING"):
 		return c3po.Because(refused, c3po.RedisUnavailable, "Redis is loading its data").
-			Suggest("Wait until it has. Nothing was stored; try again with the same client_key.")
+			Suggest("Wait until it has. This call stored nothing; try again with the same client_key.")
 	case strings.HasPrefix(text, "CLUSTERDOWN"), strings.HasPrefix(text, "MASTERDOWN"), strings.HasPrefix(text, "TRYAGAIN"), strings.HasPrefix(text, "BUSY"),
 		strings.HasPrefix(text, "NOAUTH"), strings.HasPrefix(text, "WRONGPASS"), strings.HasPrefix(text, "NOPERM"):
 		return notReached(refused)
 	}
 	s.log.Error("script failed", "step", step, "err", refused)
 	return c3po.Because(refused, c3po.Internal, "internal error").
-		Suggest("Nothing was changed. The coordinator's log says what Redis answered.")
+		Suggest("This call changed nothing. The coordinator's log says what Redis answered.")
 }
 
 func refuseReplica(cause error) error {
 	return c3po.Because(cause, c3po.RedisUnavailable, "Redis takes no writes: the Redis URL leads to a replica").
-		Suggest("Wait until the failover is over, or point the URL at the primary. Nothing was stored; try again with the same client_key.")
+		Suggest("Wait until the failover is over, or point the URL at the primary. This call stored nothing; try again with the same client_key.")
 }
 
 // Writable implements store.Store.
@@ -143,7 +143,7 @@ func (s *Store) Writable(ctx context.Context) error {
 
 func notReached(err error) error {
 	return c3po.Because(err, c3po.RedisUnavailable, "Redis cannot be reached").
-		Suggest("Check that Redis runs and that the coordinator's Redis URL is right. Nothing was stored; try again with the same client_key.")
+		Suggest("Check that Redis runs and that the coordinator's Redis URL is right. This call stored nothing; try again with the same client_key.")
 }
 
 func dialFailed(err error) bool {
