@@ -73,7 +73,7 @@ race: ## the tests with the race detector, or those of PACKAGES
 	$(TEST) -race -parallel 8 $(TESTFLAGS) $(or $(PACKAGES),$$($(GO) list ./... | grep -Ev '/($(NORACE)|$(ALONE))'))
 
 docs: ## the references of commands, tools and REST, which git does not keep
-	@$(GO) run ./internal/ops/reference/cmd docs/reference
+	@$(GO) run ./tools/reference/cmd docs/reference
 
 prose: ## the sentences of PATHS that need other words, shown and never refused
 	tools/prose $(PATHS)

@@ -5,7 +5,7 @@
 set -eu
 cd "$(dirname "$0")/../.."
 dist=$1 tag=$2 folder=$3
-SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)} go run ./internal/ops/packages/cmd "$dist" "$tag" "$folder"
+SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)} go run ./tools/packages/cmd "$dist" "$tag" "$folder"
 if [ -z "${APT_KEY:-}" ]; then
 	rm "$folder/Packages" "$folder/Release"
 	echo "no apt repository: APT_KEY is not set"

@@ -72,9 +72,6 @@ var mayImport = map[string][]string{
 	"internal/ops/demo":      {},
 	"internal/ops/metrics":   {"c3po", "internal/hub"}, // hub for what it meters and its vitals
 	"internal/ops/move":      {"c3po", "internal/ops/backup", "internal/hub", "internal/store", "internal/store/redisstore"},
-	"internal/ops/packages":  {},
-	"internal/ops/reference": {"c3po", "internal/cli", "internal/transport/dialect", "internal/transport/mcpserver"},
-	"internal/ops/sbom":      {},
 	"internal/ops/telemetry": {"c3po", "internal/client/attempt", "internal/hub"}, // hub for the lives it exports
 
 	"internal/person":           {},
@@ -132,7 +129,11 @@ var mayImport = map[string][]string{
 	"test/scale":       {},
 	"test/typescript":  {},
 
-	"tools/bench": {"c3po", "internal/auth", "internal/host/engine", "internal/store", "internal/store/redisstore"},
+	"tools/bench":     {"c3po", "internal/auth", "internal/host/engine", "internal/store", "internal/store/redisstore"},
+	"tools/mutate":    {},
+	"tools/packages":  {},
+	"tools/reference": {"c3po", "internal/cli", "internal/transport/dialect", "internal/transport/mcpserver"},
+	"tools/sbom":      {},
 
 	"web": {},
 
@@ -140,10 +141,10 @@ var mayImport = map[string][]string{
 	"tools/bench/cmd":                  {"tools/bench"},
 	"internal/testkit/faultrig/matrix": {"internal/testkit/faultrig"},
 	"internal/testkit/faultrig/table":  {"internal/testkit/faultrig", "internal/testkit/faultrig/matrix"},
-	"internal/ops/reference/cmd":       {"internal/ops/reference"},
+	"tools/reference/cmd":              {"tools/reference"},
 	"internal/client/methods":          {},
-	"internal/ops/packages/cmd":        {"internal/ops/packages"},
-	"internal/ops/sbom/cmd":            {"internal/ops/sbom"},
+	"tools/packages/cmd":               {"tools/packages"},
+	"tools/sbom/cmd":                   {"tools/sbom"},
 }
 
 var testsOnly = []string{"internal/testkit/authenticator", "internal/testkit/clientrig", "internal/testkit/faultrig", "internal/testkit/faultrig/matrix", "internal/testkit/faultrig/table", "internal/testkit/llm", "internal/testkit/redistest", "internal/testkit/screencast", "internal/testkit/seed", "internal/testkit/workerrig", "internal/store/storetest", "test/conformance", "test/join"}
@@ -158,9 +159,9 @@ type library struct {
 
 var libraries = []library{
 	{prefix: "github.com/redis/rueidis", in: []string{"internal/store/redisstore"}},
-	{prefix: "github.com/modelcontextprotocol/go-sdk", in: []string{"internal/transport/mcpserver", "internal/agent/session", "internal/testkit/faultrig", "internal/ops/reference"}},
-	{prefix: "github.com/google/jsonschema-go", in: []string{"internal/transport/mcpserver", "internal/runner/agentfile", "internal/ops/reference"}}, // agentfile's tests try the schema of agents.yaml with it
-	{prefix: "github.com/coder/acp-go-sdk", in: []string{"internal/runner/acp"}},                                                                     // the protocol's own schema as types, and its framing; needs nothing else
+	{prefix: "github.com/modelcontextprotocol/go-sdk", in: []string{"internal/transport/mcpserver", "internal/agent/session", "internal/testkit/faultrig", "tools/reference"}},
+	{prefix: "github.com/google/jsonschema-go", in: []string{"internal/transport/mcpserver", "internal/runner/agentfile", "tools/reference"}}, // agentfile's tests try the schema of agents.yaml with it
+	{prefix: "github.com/coder/acp-go-sdk", in: []string{"internal/runner/acp"}},                                                              // the protocol's own schema as types, and its framing; needs nothing else
 	{prefix: "github.com/spf13/cobra", in: []string{"internal/cli", "internal/cli/agentside", "internal/cli/console", "internal/cli/mail", "internal/cli/operate", "internal/cli/people"}},
 	{prefix: "github.com/spf13/pflag", in: []string{"internal/cli", "internal/cli/agentside", "internal/cli/console", "internal/cli/mail", "internal/cli/operate", "internal/cli/people"}},
 	{prefix: "github.com/goccy/go-yaml", in: []string{"internal/host/settings", "internal/runner/agentfile"}, testFiles: true}, // knows the line of every key, and needs nothing else
@@ -183,7 +184,7 @@ var libraries = []library{
 	{prefix: "github.com/google/go-cmp", in: []string{"internal/store/storetest"}, testFiles: true},
 	{prefix: "go.uber.org/goleak", testFiles: true},
 	{prefix: "github.com/rogpeppe/go-internal", in: []string{"internal/host/clients"}, testFiles: true}, // clients shows a diff with it
-	{prefix: "github.com/getkin/kin-openapi", in: []string{"internal/ops/reference"}, testFiles: true},  // reads openapi.yaml; no part of the program
+	{prefix: "github.com/getkin/kin-openapi", in: []string{"tools/reference"}, testFiles: true},         // reads openapi.yaml; no part of the program
 }
 
 // testLibraryOf narrows a library that tests use to the tests of one package.

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/c3po-dev/c3po/internal/ops/reference"
+	"github.com/c3po-dev/c3po/tools/reference"
 )
 
 // Links between our documents are held to what is there, headings included, with

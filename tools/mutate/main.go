@@ -1,7 +1,7 @@
 // Command mutate changes packages in many small ways, one at a time, and counts the changes
 // that their tests notice:
 //
-//	go -C tools/mutate run . [-n 200] [-seed N] [-since REV] [-record FILE] internal/hub internal/node=internal/hub …
+//	go run ./tools/mutate [-n 200] [-seed N] [-since REV] [-record FILE] internal/hub internal/node=internal/hub …
 //
 // After = stands the package whose tests must notice, if it is another. All mutants of a package
 // are compiled into one binary, in which an environment variable wakes one. In a folder called

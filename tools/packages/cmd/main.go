@@ -1,6 +1,6 @@
 // Command cmd writes what other package managers need to know of a release:
 //
-//	go run ./internal/ops/packages/cmd dist v1.2.3 FOLDER
+//	go run ./tools/packages/cmd dist v1.2.3 FOLDER
 //
 // dist holds what goreleaser made. The time in the index of packages is SOURCE_DATE_EPOCH.
 package main
@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/c3po-dev/c3po/internal/ops/packages"
+	"github.com/c3po-dev/c3po/tools/packages"
 )
 
 func main() {
@@ -23,7 +23,7 @@ func main() {
 
 func write(args []string) error {
 	if len(args) != 3 {
-		return fmt.Errorf("give it a folder, a tag and a folder: go run ./internal/ops/packages/cmd dist v1.2.3 packages")
+		return fmt.Errorf("give it a folder, a tag and a folder: go run ./tools/packages/cmd dist v1.2.3 packages")
 	}
 	seconds, err := strconv.ParseInt(os.Getenv("SOURCE_DATE_EPOCH"), 10, 64)
 	if err != nil {

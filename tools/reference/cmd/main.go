@@ -1,7 +1,7 @@
 // Command cmd writes the reference pages into a folder, from the folder of the
 // repository:
 //
-//	go run ./internal/ops/reference/cmd docs/reference
+//	go run ./tools/reference/cmd docs/reference
 package main
 
 import (
@@ -9,7 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/c3po-dev/c3po/internal/ops/reference"
+	"github.com/c3po-dev/c3po/tools/reference"
 )
 
 func main() {
@@ -21,7 +21,7 @@ func main() {
 
 func write(args []string) error {
 	if len(args) != 1 {
-		return fmt.Errorf("give it one folder: go run ./internal/ops/reference/cmd docs/reference")
+		return fmt.Errorf("give it one folder: go run ./tools/reference/cmd docs/reference")
 	}
 	openapi, err := os.ReadFile("internal/transport/rest/openapi.yaml")
 	if err != nil {

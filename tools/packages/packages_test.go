@@ -14,7 +14,7 @@ import (
 	"testing/fstest"
 	"time"
 
-	"github.com/c3po-dev/c3po/internal/ops/packages"
+	"github.com/c3po-dev/c3po/tools/packages"
 )
 
 // deb is a package for Debian with that control file.

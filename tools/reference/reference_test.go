@@ -8,14 +8,14 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
-	"github.com/c3po-dev/c3po/internal/ops/reference"
 	"github.com/c3po-dev/c3po/internal/transport/dialect"
+	"github.com/c3po-dev/c3po/tools/reference"
 )
 
 // pages are made from the openapi.yaml of this tree, which comes with them.
 func pages(t *testing.T) (pages map[string][]byte, openapi []byte) {
 	t.Helper()
-	openapi, err := os.ReadFile("../../transport/rest/openapi.yaml")
+	openapi, err := os.ReadFile("../../internal/transport/rest/openapi.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func TestEveryPathAndShapeIsInTheReferenceOfREST(t *testing.T) {
 // What make docs writes is ignored by git, each page by its name.
 func TestNoGeneratedPageIsKept(t *testing.T) {
 	t.Parallel()
-	ignored, err := os.ReadFile("../../../.gitignore")
+	ignored, err := os.ReadFile("../../.gitignore")
 	if err != nil {
 		t.Fatal(err)
 	}

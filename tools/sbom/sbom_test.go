@@ -13,8 +13,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/c3po-dev/c3po/internal/ops/sbom"
 	"github.com/c3po-dev/c3po/internal/testkit/faultrig"
+	"github.com/c3po-dev/c3po/tools/sbom"
 )
 
 func TestMain(m *testing.M) { faultrig.Main(m) }
@@ -81,7 +81,7 @@ func TestTheBillNamesThePackagesOfTheDashboardAndWhatBuiltItApart(t *testing.T) 
 	info := &debug.BuildInfo{Main: debug.Module{Path: "x"}, GoVersion: "go1.26"}
 	var locks []sbom.Lock
 	for _, name := range []string{"web/package-lock.json", "site/package-lock.json"} {
-		data, err := os.ReadFile("../../../" + name)
+		data, err := os.ReadFile("../../" + name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -169,7 +169,7 @@ func licenceOf(text string) string {
 func TestEveryModuleHasALicenceThatLetsItBeGivenOn(t *testing.T) {
 	t.Parallel()
 	list := exec.Command("go", "list", "-deps", "-test", "-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Dir}}{{end}}{{end}}", "./...")
-	list.Dir = "../../.."
+	list.Dir = "../.."
 	out, err := list.Output()
 	if err != nil {
 		t.Fatal(err)

@@ -2,7 +2,7 @@
 // its repository. The binary doesn't say which version it is, so that two builds
 // of one commit are the same in any folder:
 //
-//	go run ./internal/ops/sbom/cmd bin/c3po v1.2.3 >c3po.cdx.json
+//	go run ./tools/sbom/cmd bin/c3po v1.2.3 >c3po.cdx.json
 package main
 
 import (
@@ -10,7 +10,7 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/c3po-dev/c3po/internal/ops/sbom"
+	"github.com/c3po-dev/c3po/tools/sbom"
 )
 
 func main() {
@@ -22,7 +22,7 @@ func main() {
 
 func bill(args []string) error {
 	if len(args) != 2 {
-		return fmt.Errorf("give it one binary and its version: go run ./internal/ops/sbom/cmd bin/c3po v1.2.3")
+		return fmt.Errorf("give it one binary and its version: go run ./tools/sbom/cmd bin/c3po v1.2.3")
 	}
 	info, err := buildinfo.ReadFile(args[0])
 	if err != nil {
