@@ -303,6 +303,16 @@ func (a *Actor) Keyed(ctx context.Context, from c3po.AgentID, key string) (c3po.
 // who it is: a ticket to an agent that the caller may be. It prefers an open ticket, else
 // takes the last.
 func (a *Actor) TicketFor(ctx context.Context, name string) (c3po.MessageID, error) {
+	return a.ticketOf(ctx, name, func(m c3po.Message) c3po.AgentID { return m.ToAgent })
+}
+
+// TicketFrom is TicketFor for a caller that waits for the answer: of the tickets whose sender
+// it may be.
+func (a *Actor) TicketFrom(ctx context.Context, name string) (c3po.MessageID, error) {
+	return a.ticketOf(ctx, name, func(m c3po.Message) c3po.AgentID { return m.FromAgent })
+}
+
+func (a *Actor) ticketOf(ctx context.Context, name string, whose func(c3po.Message) c3po.AgentID) (c3po.MessageID, error) {
 	var open []string
 	var last c3po.MessageID
 	for after := int64(0); ; {
@@ -312,7 +322,7 @@ func (a *Actor) TicketFor(ctx context.Context, name string) (c3po.MessageID, err
 		}
 		for _, entry := range entries {
 			after = entry.Message.Seq
-			if to := entry.Message.ToAgent; entry.Message.Kind == c3po.KindReply || to.Reserved() || !a.caller.MayBe(to) {
+			if id := whose(entry.Message); entry.Message.Kind == c3po.KindReply || id.Reserved() || !a.caller.MayBe(id) {
 				continue
 			}
 			last = entry.Message.ID

@@ -174,7 +174,11 @@ func (b Broker) Await(ctx context.Context, name string, wait time.Duration) (Tic
 		return Ticket{}, err
 	}
 	ticket := Ticket{TicketID: name, Deadline: asked.Deadline}
+	acting, _ := b.Service.(interface{ ID() c3po.AgentID })
 	switch {
+	case wait <= 0 && acting != nil && acting.ID() != "" && acting.ID() != asked.FromAgent:
+		return Ticket{}, c3po.Errorf(c3po.Forbidden, "ticket '%s' was not sent by you", c3po.Clip(name)).
+			Suggest("Only its sender can wait for the answer to a ticket.")
 	case asked.State == c3po.TicketCancelled:
 		return ticket.asUnanswered(c3po.WaitOutcome{Status: string(asked.State), Message: "The ticket was cancelled."}), nil
 	case wait <= 0 && asked.State != c3po.TicketResponded:

@@ -183,20 +183,34 @@ func (s *server) bridgeReply(r *http.Request) (string, bridgeCall, error) {
 	}, nil
 }
 
-// askerOf is who waits for the answer to a ticket.
-func askerOf(r *http.Request) string {
-	asker := bridgeAsker
-	if id, err := c3po.ParseMessageID(r.PathValue("ticket")); err == nil {
-		from, _, _ := id.Split()
-		asker = string(from)
+// asAsker has a wait made as the agent that has asked, unless the caller says who it is.
+func (s *server) asAsker(r *http.Request, wait bridgeCall) (string, bridgeCall) {
+	ticket := r.PathValue("ticket")
+	if given := callerOr(r, ""); given != "" {
+		return given, wait
 	}
-	return callerOr(r, asker)
+	if id, err := c3po.ParseMessageID(ticket); err == nil {
+		from, _, _ := id.Split()
+		return string(from), wait
+	}
+	return "", func(w http.ResponseWriter, r *http.Request, nobody c3po.Caller) error {
+		err := c3po.CheckTicketID(ticket)
+		var id c3po.MessageID
+		if err == nil {
+			id, err = s.hub.As(nobody).TicketFrom(r.Context(), ticket)
+		}
+		if err == nil {
+			from, _, _ := id.Split()
+			s.actAs(w, r, string(from), wait)
+		}
+		return err
+	}
 }
 
 // bridgeAwait answers with the reply to a ticket, or with nothing.
 func (s *server) bridgeAwait(r *http.Request) (string, bridgeCall, error) {
 	wait, err := s.waitMS(r, replyWait)
-	return askerOf(r), func(w http.ResponseWriter, r *http.Request, caller c3po.Caller) error {
+	asker, call := s.asAsker(r, func(w http.ResponseWriter, r *http.Request, caller c3po.Caller) error {
 		actor := s.hub.As(caller)
 		out, err := awaitFor(r.Context(), actor, r.PathValue("ticket"), wait)
 		if err == nil && (out.Status == c3po.WaitTimeout || out.Status == c3po.WaitRetry) {
@@ -205,7 +219,8 @@ func (s *server) bridgeAwait(r *http.Request) (string, bridgeCall, error) {
 			return nil
 		}
 		return s.bridgeAnswer(w, r, actor, out, err)
-	}, err
+	})
+	return asker, call, err
 }
 
 // awaitFor waits to the millisecond, which the hub does not.
@@ -241,7 +256,7 @@ func (s *server) bridgeStream(r *http.Request) (string, bridgeCall, error) {
 	wait, err := s.waitMS(r, s.limits.MaxWait)
 	told := r.URL.Query().Has("waitMs")
 	ticket := r.PathValue("ticket")
-	return askerOf(r), func(w http.ResponseWriter, r *http.Request, caller c3po.Caller) error {
+	asker, call := s.asAsker(r, func(w http.ResponseWriter, r *http.Request, caller c3po.Caller) error {
 		actor := s.hub.As(caller)
 		// What is wrong with the ticket is said before the stream begins.
 		out, err := awaitFor(r.Context(), actor, ticket, 0)
@@ -265,13 +280,20 @@ func (s *server) bridgeStream(r *http.Request) (string, bridgeCall, error) {
 		}
 		s.bridgeEvent(stream, r, actor, out, err)
 		return nil
-	}, err
+	})
+	return asker, call, err
 }
 
 // bridgeEvent ends a stream with its one event, named after what it says.
 func (s *server) bridgeEvent(stream *stream, r *http.Request, actor *hub.Actor, out dialect.Ticket, err error) {
 	if err != nil && r.Context().Err() == nil {
 		s.note(r, c3po.AsError(err))
+	}
+	if err != nil && c3po.AsError(err).Code.Retry() == c3po.RetryNo && r.Context().Err() == nil {
+		if data, err := json.Marshal(c3po.AsError(err)); err == nil {
+			stream.write(fmt.Sprintf("event: error\ndata: %s\n\n", data))
+		}
+		return
 	}
 	if err != nil || out.Status == c3po.WaitRetry {
 		stream.write(fmt.Sprintf("retry: %d\n\n", max(out.RetryAfterMS, 200)))

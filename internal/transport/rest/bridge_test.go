@@ -377,3 +377,33 @@ func TestTheBridgeSpeaksOfWhatItsCallersKnow(t *testing.T) {
 		s.ask(t, question{path: "/api/op/" + tool, as: "ann", space: space, body: `{"ticketId":"uuid-1","agentId":"jerry","payload":"now?","timeoutMs":0}`}).refused(t, http.StatusBadRequest, c3po.InvalidRequest)
 	}
 }
+
+func TestAWaitWithoutANameIsItsAskersUnderTheNameItGaveItsTicket(t *testing.T) {
+	t.Parallel()
+	s, space := onRedis(t, redistest.Shared(t)), newSpace()
+	s.registered(t, space, "ann")
+	s.registered(t, space, "jerry")
+	if got := s.ask(t, question{path: "/agents/jerry/send", as: "ann", space: space, body: `{"ticketId":"wd","payload":"ready?"}`}); got.status != http.StatusOK {
+		t.Fatalf("%d %s", got.status, got.body)
+	}
+	if got := s.ask(t, question{path: "/replies/wd?waitMs=0", space: space}); got.status != http.StatusNoContent {
+		t.Errorf("before the answer a wait is answered %d %s", got.status, got.body)
+	}
+	for _, path := range []string{"/replies/wd?waitMs=0", "/replies/wd?waitMs=200", "/replies/wd/stream"} {
+		if got := s.ask(t, question{path: path, as: "jerry", space: space}); got.status != http.StatusForbidden {
+			t.Errorf("%s by another agent is answered %d %s", path, got.status, got.body)
+		}
+	}
+	s.replied(t, space, "wd", "yes")
+	var ticket dialect.Ticket
+	s.ask(t, question{path: "/replies/wd?waitMs=500", space: space}).into(t, &ticket)
+	if ticket.Payload == nil || ticket.Payload.Text != "yes" {
+		t.Errorf("a wait is answered %+v", ticket)
+	}
+	if name, ticket, _ := s.ask(t, question{path: "/replies/wd/stream", space: space}).event(t); name != "reply" || ticket.Payload.Text != "yes" {
+		t.Errorf("a stream has %s %+v", name, ticket)
+	}
+	if got := s.ask(t, question{path: "/replies/unknown/stream", space: space}); got.status != http.StatusNotFound {
+		t.Errorf("a stream of an unknown ticket is answered %d %s", got.status, got.body)
+	}
+}
