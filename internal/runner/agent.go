@@ -59,6 +59,9 @@ func (r *Runner) Agent(ctx context.Context, agent agentfile.Agent, options Agent
 			err = ErrStopped
 		}
 	}()
+	for _, warning := range r.Misplaced(agent) {
+		r.cfg.Log.WarnContext(ctx, warning, "agent", agent.Name)
+	}
 	if len(agent.Triggers) == 0 || options.Once {
 		exit, err := k.once(ctx, firing{why: "started"})
 		if err == nil {

@@ -61,10 +61,15 @@ func first(ctx context.Context, watches []watch) (firing, bool) {
 func (r *Runner) scriptWatch(t agentfile.Trigger, agent agentfile.Agent) watch {
 	return func(ctx context.Context) (firing, bool) {
 		rest := attempt.Backoff{Min: minScriptInterval, Max: maxScriptInterval}
+		last := ""
 		for {
 			err := r.shell(ctx, t.Command, agent)
 			if ctx.Err() != nil {
 				return firing{}, false
+			}
+			if err != nil && err.Error() != last {
+				last = err.Error()
+				r.cfg.Log.InfoContext(ctx, "the script trigger does not fire", "agent", agent.Name, "err", err)
 			}
 			if err == nil {
 				return firing{why: "script"}, true

@@ -106,6 +106,7 @@ func checkAgent(a *console.Console, r *runner.Runner, agent agentfile.Agent, all
 			warn("command %d of post_run works on what the container wrote: run no program of the workspace, and no git, make or npm in it; `push:` is for git", i+1)
 		}
 	}
+	c.Warnings = append(c.Warnings, r.Misplaced(agent)...)
 	if agent.Network == agentfile.NetworkHost {
 		warn("network: host: the container reaches everything that listens on this host's loopback, such as databases and the coordinator, and may listen there itself")
 	}
