@@ -40,14 +40,14 @@ shows no work for 30 minutes, or when you release it.`,
   c3po leases --json`,
 		Args: console.UnknownCommand,
 		RunE: console.Operation(a, a.Looking, c3po.Service.LeaseList, func([]string) (c3po.LeaseListInput, error) { return c3po.LeaseListInput{}, nil },
-			func(w io.Writer, list c3po.LeaseList) { PrintLeases(w, time.Now(), list.Leases) }),
+			func(w io.Writer, list c3po.LeaseList) { printLeases(w, time.Now(), list.Leases) }),
 	}
 	cmd.AddCommand(leasesOn(a), leasesOff(a), leasesRelease(a), leasesAccept(a), leasesCheck(a))
 	return cmd
 }
 
-// PrintLeases prints who edits which files.
-func PrintLeases(w io.Writer, now time.Time, leases []c3po.Lease) {
+// printLeases prints who edits which files.
+func printLeases(w io.Writer, now time.Time, leases []c3po.Lease) {
 	if len(leases) == 0 {
 		fmt.Fprintln(w, "nobody edits a leased file")
 	}

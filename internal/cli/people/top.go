@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/c3po-dev/c3po/c3po"
-	"github.com/c3po-dev/c3po/internal/cli/agentside"
 	"github.com/c3po-dev/c3po/internal/cli/console"
 	"github.com/c3po-dev/c3po/internal/cli/mail"
 	"github.com/c3po-dev/c3po/internal/person/top"
@@ -18,9 +17,9 @@ func Top(a *console.Console) *cobra.Command {
 	return &cobra.Command{
 		Use:   "top",
 		Short: "Watch agents, questions and tickets, and answer from there",
-		Long: `Watch a space live: what needs you, who waits for whom, who is there, how much mail
-waits for each, and what happens; rooms and dead letters are a key away. You can
-answer questions, write to agents and pause them; ? lists the keys.
+		Long: `Watch a space live: what needs you, who is there, how much mail waits for each, and
+what happens. You can answer questions, write to agents and pause them; ? lists the
+keys.
 
 It says when the coordinator is unreachable, and reconnects automatically. With an
 observer's token it is read-only. Without a terminal, or with --json, it prints the
@@ -90,10 +89,6 @@ func printTop(a *console.Console, w io.Writer, seen top.Snapshot) {
 	mail.PrintAgents(w, in, seen.Agents)
 	fmt.Fprintf(w, "\n%s\n", in.Bold("Open tickets"))
 	mail.PrintTickets(w, now, seen.Tickets)
-	if seen.Leases != nil {
-		fmt.Fprintf(w, "\n%s\n", in.Bold("Files being edited"))
-		agentside.PrintLeases(w, now, seen.Leases)
-	}
 	fmt.Fprintf(w, "\n%s\n", in.Bold("Flow"))
 	for _, e := range seen.Events {
 		mail.PrintEvent(w, in, e)

@@ -21,9 +21,6 @@ func (m *model) detail(height int) []string {
 		return []string{"", bold().of("Message to " + inline(string(m.to))), "", faint().of("Your message:"), m.inputLine()}
 	}
 	all := m.rowFacts()
-	if texts := m.textLines(); len(texts) > 0 {
-		all = append(all, texts...)
-	}
 	m.scroll = min(m.scroll, max(0, len(all)-height))
 	return all[m.scroll:]
 }
@@ -33,22 +30,11 @@ func (m *model) rowFacts() []string {
 	if c.row >= m.rows(m.focus) {
 		return nil
 	}
-	if m.sought != (lookup{}) && c.of != m.readOf {
-		return []string{"", bold().of("It is no longer in the list.")}
-	}
 	switch m.focus {
 	case questions:
 		return nil
 	case agents:
 		return m.agentFacts(m.seen.Agents[c.row])
-	case waits:
-		return m.ticketFacts(m.seen.Waits[c.row])
-	case rooms:
-		return m.roomFacts(m.seen.rooms[c.row])
-	case letters:
-		return m.letterFacts(m.seen.letters[c.row])
-	case files:
-		return m.leaseFacts(m.seen.Leases[c.row])
 	default:
 		return m.eventFacts(m.seen.Events[c.row])
 	}
@@ -84,18 +70,6 @@ func (m *model) agentFacts(a c3po.Agent) []string {
 		[2]string{"type", inline(a.Type)}, [2]string{"client", inline(a.Client)}, [2]string{"host", inline(a.Host)},
 		[2]string{"folder", inline(a.Cwd)}, [2]string{"helps with", inline(strings.Join(a.Capabilities, ", "))},
 		[2]string{"rooms", strings.Join(rooms, ", ")})
-}
-
-func (m *model) ticketFacts(t Wait) []string {
-	delivered := ""
-	if !t.DeliveredAt.IsZero() {
-		delivered = age(m.now(), t.DeliveredAt) + " ago"
-	}
-	return append(facts("Ticket "+inline(string(t.ID)),
-		[2]string{"from", inline(string(t.FromAgent))}, [2]string{"to", m.whom(t.ToAgent)},
-		[2]string{"state", t.how()}, [2]string{"asked", age(m.now(), t.CreatedAt) + " ago"},
-		[2]string{"read", delivered}, [2]string{"due", dueText(m.now(), t.Deadline)}, [2]string{"thread", inline(t.Thread)}),
-		"", faint().of("  Its life: c3po trace "+inline(string(t.ID))))
 }
 
 func (m *model) eventFacts(e c3po.Event) []string {
@@ -173,13 +147,11 @@ func firstCell(text string) string {
 func (m *model) help() []string {
 	return []string{
 		"", bold().of("Keys"), "",
-		"  Tab, Shift+Tab, 1-7   next list, the one before, the list of that place;",
-		"                        5 is rooms, 6 dead letters, 7 who edits which files",
+		"  Tab, Shift+Tab, 1-3   next list, the one before, the list of that place",
 		"  ↑ ↓, j k, PgUp PgDn   choose a row; Home and End go to the first and last",
-		"  Enter                 the row in full, with what was said; a question, to",
-		"                        answer it",
+		"  Enter                 the row in full; a question, to answer it",
 		"  w                     write to the chosen agent",
-		"  p                     pause the chosen agent or resume it; x ends a lease",
+		"  p                     pause the chosen agent or resume it",
 		"  /                     show only rows that contain a word; Esc shows all",
 		"  q                     quit", "",
 		bold().of("What the words say"), "",

@@ -41,11 +41,11 @@ func (m *model) listKey(k tea.KeyPressMsg) tea.Cmd {
 	case "?":
 		m.mode = helping
 	case "tab", "right", "l":
-		return m.goTo((m.focus + 1) % panels)
+		m.focus = (m.focus + 1) % panels
 	case "shift+tab", "left", "h":
-		return m.goTo((m.focus + panels - 1) % panels)
-	case "1", "2", "3", "4", "5", "6", "7":
-		return m.goTo(panel(k.String()[0] - '1'))
+		m.focus = (m.focus + panels - 1) % panels
+	case "1", "2", "3":
+		m.focus = panel(k.String()[0] - '1')
 	case "/":
 		m.mode, m.line = filtering, line{before: []rune(m.filter)}
 	case "esc":
@@ -66,11 +66,9 @@ func (m *model) listKey(k tea.KeyPressMsg) tea.Cmd {
 	case "end", "G":
 		m.move(m.rows(m.focus))
 	case "enter":
-		return m.show()
+		m.show()
 	case "p":
 		m.pauseOrResume()
-	case "x":
-		m.endLease()
 	}
 	return nil
 }
@@ -89,28 +87,18 @@ func (m *model) move(by int) {
 }
 
 // show shows the chosen row in full; a question with a line for its answer.
-func (m *model) show() tea.Cmd {
-	if m.rows(m.focus) == 0 {
-		return nil
-	}
-	m.mode, m.scroll = reading, 0
-	if m.focus != questions {
-		return m.readRow()
-	}
-	if m.seen.ReadOnly {
-		m.mode = listing
+func (m *model) show() {
+	m.scroll = 0
+	switch {
+	case m.rows(m.focus) == 0:
+	case m.focus != questions:
+		m.mode = reading
+	case m.seen.ReadOnly:
 		m.mayNot()
-		return nil
+	default:
+		m.asked, _ = m.question()
+		m.mode, m.line = answering, line{}
 	}
-	m.asked, _ = m.question()
-	m.mode, m.line = answering, line{}
-	return nil
-}
-
-// goTo puts a list in front.
-func (m *model) goTo(p panel) tea.Cmd {
-	m.focus = p
-	return m.readList()
 }
 
 // readKey moves through the text of a row; any other key goes back.
@@ -132,24 +120,16 @@ func (m *model) readKey(k tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// write begins a message to the chosen agent, or to the one that is waited for.
+// write begins a message to the chosen agent.
 func (m *model) write() {
-	var to c3po.AgentID
-	switch a, chosen := m.agent(); {
-	case m.focus == agents && chosen:
-		to = a.ID
-	case m.focus == waits && m.rows(waits) > 0:
-		to = m.seen.Waits[m.chosen[waits].row].ToAgent
-	}
+	a, chosen := m.agent()
 	switch {
 	case m.seen.ReadOnly:
 		m.mayNot()
-	case to == c3po.Human:
-		m.say("This waits for you: 1 goes to the questions.", true)
-	case to == "":
-		m.say("Choose an agent first: 3 goes to the list of them.", true)
+	case m.focus != agents || !chosen:
+		m.say("Choose an agent first: 2 goes to the list of them.", true)
 	default:
-		m.mode, m.to, m.line = writing, to, line{}
+		m.mode, m.to, m.line = writing, a.ID, line{}
 	}
 }
 
@@ -164,11 +144,7 @@ func (m *model) writeKey(k tea.KeyPressMsg) tea.Cmd {
 		}
 		m.mode = listing
 		m.say("Sending to "+string(m.to)+"…", false)
-		target := string(m.to)
-		if queue := m.to.Queue(); queue != "" {
-			target = "role:" + string(queue)
-		}
-		return m.act(act{send: &c3po.SendInput{Target: target, Message: m.line.text()}})
+		return m.act(act{send: &c3po.SendInput{Target: string(m.to), Message: m.line.text()}})
 	default:
 		m.line.key(k)
 		m.word = ""
@@ -239,7 +215,7 @@ func (m *model) answer() tea.Cmd {
 func (m *model) pauseOrResume() {
 	a, ok := m.agent()
 	if m.focus != agents || !ok {
-		m.say("Choose an agent first: 3 goes to the list of them.", true)
+		m.say("Choose an agent first: 2 goes to the list of them.", true)
 		return
 	}
 	if m.seen.ReadOnly {
@@ -266,20 +242,6 @@ func (m *model) confirmKey(k tea.KeyPressMsg) tea.Cmd {
 	}
 	m.say(m.doing, false)
 	return m.act(m.unsure)
-}
-
-// endLease ends the lease of the chosen file, whoever holds it.
-func (m *model) endLease() {
-	if m.focus != files || m.rows(files) == 0 {
-		m.say("Choose a file first: 7 goes to the list of them.", true)
-		return
-	}
-	if m.seen.ReadOnly {
-		m.mayNot()
-		return
-	}
-	lease := m.seen.Leases[m.chosen[files].row]
-	m.ask("End the lease of "+inline(lease.Path)+"?", "Ending the lease of "+inline(lease.Path)+"…", act{free: &lease})
 }
 
 // A line is a text that is being written.

@@ -3,7 +3,6 @@ package top
 import (
 	"errors"
 	"slices"
-	"strconv"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -17,12 +16,8 @@ type panel int
 // The panels, in the order in which Tab goes through them.
 const (
 	questions panel = iota
-	waits
 	agents
 	flow
-	rooms // this and what follows has the screen to itself
-	letters
-	files
 	panels
 )
 
@@ -47,8 +42,7 @@ type model struct {
 	url   string
 	now   func() time.Time
 	act   func(act) tea.Cmd // starts an act
-	find  func(lookup) tea.Cmd
-	touch func() // has the state read again; nothing if nil
+	touch func()            // has the state read again; nothing if nil
 
 	width, height int
 	focus         panel
@@ -59,11 +53,8 @@ type model struct {
 	scroll        int          // of the question's text, or of the row's
 	to            c3po.AgentID // who is written to
 	filter        string
-	unsure        act            // while it is confirmed
-	doing         string         // what the screen says once it is
-	sought        lookup         // of the row that is read
-	texts         []c3po.Message // what it brought
-	readOf        string         // the row that it is of
+	unsure        act    // while it is confirmed
+	doing         string // what the screen says once it is
 
 	lostAt time.Time // when the coordinator was lost; zero while it is there
 	word   string    // the last thing that was done, or went wrong
@@ -104,16 +95,11 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case seenMsg:
 		was := m.whole
 		m.whole, m.read, m.lostAt = Snapshot(msg), m.now(), time.Time{}
-		m.whole.Space, m.whole.Events, m.whole.rooms, m.whole.letters, m.whole.Leases = was.Space, was.Events, was.rooms, was.letters, was.Leases
+		m.whole.Space, m.whole.Events = was.Space, was.Events
 		m.settle()
-		if m.mode == listing {
-			return m, m.readList()
-		}
 	case flowMsg:
 		m.whole.Events = newest(append(m.whole.Events, msg...))
 		m.settle()
-	case foundMsg:
-		m.take(msg)
 	case gapMsg:
 		m.say("Events are missing in the flow; the lists are right.", true)
 	case linkMsg:
@@ -200,14 +186,6 @@ func (s *Snapshot) rowsOf(p panel) int {
 		return len(s.Questions)
 	case agents:
 		return len(s.Agents)
-	case waits:
-		return len(s.Waits)
-	case rooms:
-		return len(s.rooms)
-	case letters:
-		return len(s.letters)
-	case files:
-		return len(s.Leases)
 	default:
 		return len(s.Events)
 	}
@@ -220,14 +198,6 @@ func (m *model) name(p panel, row int) string {
 		return string(m.seen.Questions[row].ID)
 	case agents:
 		return string(m.seen.Agents[row].ID)
-	case waits:
-		return string(m.seen.Waits[row].ID)
-	case rooms:
-		return string(m.seen.rooms[row].Room)
-	case letters:
-		return string(m.seen.letters[row].ID)
-	case files:
-		return strconv.FormatInt(m.seen.Leases[row].Number, 10)
 	default:
 		e := m.seen.Events[row]
 		return c3po.EventCursor{Epoch: 1, Seq: e.Seq}.String()

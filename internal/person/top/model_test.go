@@ -34,9 +34,6 @@ func full(text string, rows int) Snapshot {
 			ID: c3po.AgentID(id), Status: c3po.Status(text), Availability: c3po.Availability(text), Reachability: c3po.Reachability(text), Paused: &text, Alive: &dead,
 			Capabilities: []string{text}, Type: text, Host: text, Cwd: text, Rooms: []c3po.RoomName{c3po.RoomName(text)}, CurrentTask: text, Client: text, Unread: &unread,
 		})
-		s.Waits = append(s.Waits, Wait{Depth: i, Ticket: c3po.Ticket{ID: c3po.MessageID(id), FromAgent: c3po.AgentID(text), ToAgent: c3po.AgentID(text), Thread: text, State: c3po.TicketState(text)}})
-		s.rooms = append(s.rooms, c3po.Room{Room: c3po.RoomName(id), Visibility: c3po.Visibility(text), Creator: c3po.AgentID(text)})
-		s.letters = append(s.letters, c3po.Letter{ID: c3po.MessageID(id), FromAgent: c3po.AgentID(text), ToAgent: c3po.AgentID(text), Reason: text})
 		s.Events = append(s.Events, c3po.Event{Seq: int64(i), Kind: c3po.EventKind(text), Agent: c3po.AgentID(text), Room: c3po.RoomName(text), Node: text})
 	}
 	return s
@@ -54,7 +51,6 @@ func every(t *testing.T, s Snapshot, look func(what string, m *model)) {
 				m.asked, _ = m.question()
 				m.line = line{before: []rune(hostile), after: []rune(hostile)}
 				m.to = hostile
-				m.texts = []c3po.Message{{FromAgent: hostile, ToAgent: hostile, Message: hostile}}
 				look(fmt.Sprint(size, focus, mode), m)
 				m.say(hostile, true)
 				m.link(true)
@@ -206,7 +202,7 @@ func TestAPastedLineChangesNothing(t *testing.T) {
 	t.Parallel()
 	m := newModel(full("x", 3), "", func() time.Time { return noon })
 	m.act = func(a act) tea.Cmd { t.Errorf("it did %+v", a); return nil }
-	for _, letter := range "3python deploy.py --yes xy" {
+	for _, letter := range "2python deploy.py --yes xy" {
 		press(m, string(letter))
 	}
 }
@@ -216,7 +212,7 @@ func TestAnAgentIsPausedOnceThatIsConfirmed(t *testing.T) {
 	m := newModel(Snapshot{Agents: []c3po.Agent{{ID: "api", Status: c3po.Online}}}, "", func() time.Time { return noon })
 	var done []act
 	m.act = func(a act) tea.Cmd { done = append(done, a); return nil }
-	press(m, "3", "p", "enter", "p", "y")
+	press(m, "2", "p", "enter", "p", "y")
 	if len(done) > 0 || m.mode != listing {
 		t.Errorf("without a Y it did %+v, mode %d", done, m.mode)
 	}
@@ -232,7 +228,7 @@ func TestWhoMayOnlyLookDoesNothing(t *testing.T) {
 	s.ReadOnly = true
 	m := newModel(s, "", func() time.Time { return noon })
 	m.act = func(a act) tea.Cmd { t.Errorf("did %+v", a); return nil }
-	press(m, "enter", "y", "enter", "p", "tab", "tab", "p")
+	press(m, "enter", "y", "enter", "p", "tab", "p")
 	if m.mode != listing || !strings.Contains(m.word, "only look") {
 		t.Errorf("mode %d, %q", m.mode, m.word)
 	}
@@ -246,7 +242,7 @@ func TestTheFlowIsFollowedUntilARowOfItIsChosen(t *testing.T) {
 	if m.chosen[flow].row != 5 {
 		t.Errorf("row %d", m.chosen[flow].row)
 	}
-	press(m, "4", "k")
+	press(m, "3", "k")
 	event(101)
 	if m.chosen[flow].row != 4 {
 		t.Errorf("the chosen row moved to %d", m.chosen[flow].row)
@@ -313,12 +309,11 @@ func TestLongNamesThatDifferAtTheEndAreToldApart(t *testing.T) {
 	for _, end := range []string{"north", "south"} {
 		id := c3po.AgentID("nas/collector-of-everything-there-is-in-the-house-" + end)
 		s.Agents = append(s.Agents, c3po.Agent{ID: id, Status: c3po.Online, LastSeen: noon})
-		s.Waits = append(s.Waits, Wait{Depth: 1, Ticket: c3po.Ticket{ID: c3po.MessageID(end), FromAgent: id, ToAgent: id, State: c3po.TicketPending}})
 	}
 	m := newModel(s, "http://here", func() time.Time { return noon })
 	screen := ansi.Strip(strings.Join(m.screen(), "\n"))
 	for _, end := range []string{"north", "south"} {
-		if n := strings.Count(screen, "nas/colle"); n != 6 || strings.Count(screen, "-"+end+" ") != 3 {
+		if n := strings.Count(screen, "nas/colle"); n != 2 || strings.Count(screen, "-"+end+" ") != 1 {
 			t.Errorf("%s is not told apart, of %d names:\n%s", end, n, screen)
 		}
 	}

@@ -9,45 +9,15 @@ import (
 	"github.com/c3po-dev/c3po/c3po"
 )
 
-// A Wait is an open ticket where it stands in the chain of those who wait.
-type Wait struct {
-	c3po.Ticket
-	Silent  bool // who has it ended a turn without an answer
-	Stalled bool // who has it makes no step
-	Depth   int  // 1 waits for who holds up the others, 2 for one that does
-	Behind  int  // agents that wait for its asker, directly or through others
-}
-
-// arrange puts what the person is asked in order, and the open tickets into the chains
-// of who waits for whom: the agent that holds up the most first, as in c3po stuck and the dashboard.
-// Tickets that nobody waits for follow, the oldest first.
-func (s *Snapshot) arrange(stuck c3po.Stuck, open []c3po.Ticket) {
-	tickets := map[c3po.MessageID]c3po.Ticket{}
-	for _, t := range open {
-		tickets[t.ID] = t
-	}
+// arrange puts what the person is asked in order, and counts who waits behind each asker.
+func (s *Snapshot) arrange(stuck c3po.Stuck) {
 	behind := map[c3po.MessageID]int{}
-	seen := map[c3po.MessageID]bool{}
-	s.Waits = []Wait{}
 	for _, h := range stuck.HoldUps {
 		for _, w := range h.Waits {
 			if w.ToAgent == c3po.Human {
 				behind[w.ID] = w.Behind
 				s.addQuestion(w)
 			}
-			t, known := tickets[w.ID]
-			if !known {
-				t = c3po.Ticket{ID: w.ID, FromAgent: w.FromAgent, ToAgent: w.ToAgent, Thread: w.Thread, State: w.State, CreatedAt: w.Since, Deadline: w.Deadline}
-			}
-			if !seen[w.ID] {
-				s.Waits = append(s.Waits, Wait{Ticket: t, Silent: w.Silent, Stalled: w.Stalled, Depth: w.Depth, Behind: w.Behind})
-				seen[w.ID] = true
-			}
-		}
-	}
-	for _, t := range s.Tickets {
-		if !seen[t.ID] {
-			s.Waits = append(s.Waits, Wait{Ticket: t, Silent: !t.SilentAt.IsZero(), Stalled: !t.StalledAt.IsZero(), Depth: 1})
 		}
 	}
 	for i := range s.Questions {
@@ -132,28 +102,4 @@ func (s *Snapshot) stateOfThings(now time.Time) string {
 		text += fmt.Sprintf("; answering %s frees %d %s", inline(string(most.From)), most.Frees, plural(most.Frees, "agent", "agents"))
 	}
 	return text
-}
-
-// how says how far a ticket has come, in the words of c3po stuck.
-func (w Wait) how() string {
-	switch {
-	case w.ToAgent == c3po.Human && w.State == c3po.TicketPending:
-		return "" // what needs the person says so
-	case w.Stalled:
-		return "stalled, no step"
-	case w.Silent:
-		return "turn ended, no answer"
-	case w.State != c3po.TicketPending:
-		return "read, no answer yet"
-	default:
-		return "not read yet"
-	}
-}
-
-// whom is who is waited for.
-func (m *model) whom(id c3po.AgentID) string {
-	if id == c3po.Human && !m.seen.ReadOnly {
-		return "you"
-	}
-	return inline(string(id))
 }

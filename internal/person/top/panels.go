@@ -11,12 +11,8 @@ import (
 	"github.com/c3po-dev/c3po/internal/text/sanitise"
 )
 
-const (
-	// soon is how long before a deadline it stands out, as in the dashboard.
-	soon = 15 * time.Minute
-	// maxIndent is how far a long chain is drawn to the right.
-	maxIndent = 4
-)
+// soon is how long before a deadline it stands out, as in the dashboard.
+const soon = 15 * time.Minute
 
 // A column is one of a table: its heading, and how wide it is. One without a
 // width takes what the others leave.
@@ -37,14 +33,6 @@ func columns(p panel, width int) []column {
 		return []column{{"FROM", id, true}, {title: "ASKED", width: 6}, {title: "DUE", width: 11}, {title: "FREES", width: 5}, {title: "QUESTION"}}
 	case agents:
 		return []column{{"AGENT", id, true}, {title: "STATE", width: 24}, {title: "MAIL IS READ", width: 16}, {title: "OPEN", width: 6}, {title: "TASK"}}
-	case waits:
-		return []column{{"WHO", id - 2, true}, {"WAITS FOR", id - 2, true}, {title: "SINCE", width: 6}, {title: "STATE", width: 21}, {title: "DUE"}}
-	case rooms:
-		return []column{{"ROOM", id, true}, {title: "SEEN BY", width: 11}, {title: "MEMBERS", width: 7}, {title: "POSTS", width: 6}, {"MADE BY", 0, true}}
-	case letters:
-		return []column{{"FROM", id - 2, true}, {"TO", id - 2, true}, {title: "DIED", width: 6}, {title: "REASON"}}
-	case files:
-		return []column{{"FILE", id + 4, true}, {"EDITED BY", id - 2, true}, {title: "SINCE", width: 6}, {title: "BRANCH", width: 10}, {title: "TASK"}}
 	default:
 		return []column{{width: 8}, {width: 12}, {}}
 	}
@@ -93,7 +81,7 @@ func (m *model) panel(p panel, width, height int) []string {
 	if height <= 0 {
 		return nil
 	}
-	name := []string{"Questions", "Who waits", "Agents", "Flow", "Rooms", "Dead letters", "Files"}[p]
+	name := []string{"Questions", "Agents", "Flow"}[p]
 	title := faint().of("── ") + bold().of(name) + " "
 	if p == m.focus {
 		title = cursor().of(" "+name+" ") + " "
@@ -142,14 +130,6 @@ func nothing(p panel) string {
 		return "no agent waits for you"
 	case agents:
 		return "no agents yet; an agent registers with its first call"
-	case waits:
-		return "nobody waits"
-	case rooms:
-		return "no rooms"
-	case letters:
-		return "no dead letters"
-	case files:
-		return "nobody edits a leased file; c3po leases on switches leases on in a repository"
 	default:
 		return "nothing has happened yet"
 	}
@@ -188,19 +168,6 @@ func (m *model) cells(p panel, i int) []string {
 	case agents:
 		a := m.seen.Agents[i]
 		return []string{inline(string(a.ID)), m.standing(a), reach(a), unread(a), inline(a.CurrentTask)}
-	case waits:
-		w := m.seen.Waits[i]
-		who := strings.Repeat("  ", min(max(0, w.Depth-1), maxIndent)) + inline(string(w.FromAgent))
-		return []string{who, m.whom(w.ToAgent), age(now, w.CreatedAt), w.how(), dueText(now, w.Deadline)}
-	case rooms:
-		r := m.seen.rooms[i]
-		return []string{inline(string(r.Room)), inline(string(r.Visibility)), fmt.Sprint(r.Members), fmt.Sprint(r.Posts), inline(string(r.Creator))}
-	case letters:
-		l := m.seen.letters[i]
-		return []string{inline(string(l.FromAgent)), m.whom(l.ToAgent), age(now, l.DiedAt), inline(l.Reason)}
-	case files:
-		l := m.seen.Leases[i]
-		return []string{inline(l.Path), m.whom(l.Holder), age(now, l.Since), inline(l.Branch), inline(l.Task)}
 	default:
 		e := m.seen.Events[i]
 		return []string{faint().of(e.At.Local().Format("15:04:05")), kind(e.Kind), about(e)}

@@ -308,7 +308,7 @@ func TestAPersonAnswersAndPausesFromTheScreen(t *testing.T) {
 	}
 	large.see("nobody waits for you") // what one screen does, the other shows
 
-	small.press("3")
+	small.press("2")
 	small.press("End")
 	small.press("Up", "Up")
 	small.press("p")
@@ -326,14 +326,14 @@ func TestAPersonAnswersAndPausesFromTheScreen(t *testing.T) {
 	if tester := must(s.as("reviewer").GetAgentStatus(t.Context(), c3po.AgentInput{AgentID: "tester"}))(s); tester.Paused != nil {
 		t.Errorf("the screen says it goes on, and it does not: %+v", tester)
 	}
-	large.press("3")
+	large.press("2")
 	large.press("Home")
 	large.press("Enter")
 	large.golden("agent-200x50")
 	small.press("?")
 	small.golden("help-80x24")
 	small.press("Escape")
-	small.see("Who waits")
+	small.see("── Flow")
 	small.press("q")
 	eventually(t, func() string {
 		if exec.Command("tmux", "-S", small.socket, "has-session").Run() == nil {
@@ -353,7 +353,7 @@ func TestAnObserverOnlyLooks(t *testing.T) {
 	}
 	term := s.open(80, 24, "C3PO_TOKEN="+token.Token)
 	term.golden("observer-80x24")
-	term.press("3")
+	term.press("2")
 	for _, key := range []string{"p", "1"} {
 		term.press(key)
 		if key == "1" {

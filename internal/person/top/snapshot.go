@@ -17,13 +17,6 @@ type Source interface {
 	ListAgents(context.Context, c3po.ListAgentsInput) (c3po.AgentList, error)
 	Tickets(context.Context, c3po.TicketsInput) (c3po.TicketList, error)
 	Stuck(context.Context, c3po.None) (c3po.Stuck, error)
-	GetThread(context.Context, c3po.ThreadInput) (c3po.MessageList, error)
-	RoomList(context.Context, c3po.RoomListInput) (c3po.RoomList, error)
-	RoomHistory(context.Context, c3po.RoomHistoryInput) (c3po.MessageList, error)
-	DeadLetters(context.Context, c3po.LettersInput) (c3po.LetterList, error)
-	DeadLetter(context.Context, c3po.MessageInput) (c3po.LetterView, error)
-	LeaseList(context.Context, c3po.LeaseListInput) (c3po.LeaseList, error)
-	LeaseBreak(context.Context, c3po.LeaseBreakInput) (c3po.LeaseReleased, error)
 	SendMessage(context.Context, c3po.SendInput) (c3po.Receipt, error)
 	HumanList(context.Context, c3po.GetMessagesInput) (c3po.MessageList, error)
 	Passkeys(context.Context) (c3po.Passkeys, error)
@@ -53,17 +46,10 @@ type Snapshot struct {
 	Agents    []c3po.Agent  `json:"agents"`    // those that are online first
 	Tickets   []c3po.Ticket `json:"tickets"`   // open ones among agents, the oldest first
 	Events    []c3po.Event  `json:"events"`    // the latest, the oldest first
-	Waits     []Wait        `json:"-"`         // these and those that ask the person, in chains
-	// Leases say who edits which file, the latest first. They are read again when their list
-	// is in front, and left out if the coordinator doesn't tell them.
-	Leases []c3po.Lease `json:"leases,omitzero"`
 	// PasskeysEnd is when all passkeys are forgotten, if somebody asked for that.
 	PasskeysEnd time.Time `json:"passkeys_end,omitzero"`
 	// More says that there are more rows than were read.
 	More bool `json:"more,omitempty"`
-
-	rooms   []c3po.Room   // read when their list is in front
-	letters []c3po.Letter // likewise, the latest first
 
 	at c3po.EventCursor
 }
@@ -101,14 +87,6 @@ func Look(ctx context.Context, source Source, which string) (Snapshot, error) {
 	if s.at, err = c3po.ParseEventCursor(log.At); err != nil {
 		return Snapshot{}, err
 	}
-	leases, err := source.LeaseList(ctx, c3po.LeaseListInput{})
-	switch {
-	case err == nil:
-		s.Leases = append([]c3po.Lease{}, leases.Leases...)
-	case errors.Is(err, c3po.Forbidden), errors.Is(err, c3po.InvalidRequest): // an older coordinator has none
-	default:
-		return Snapshot{}, err
-	}
 	return s, s.read(ctx, source, which)
 }
 
@@ -144,7 +122,7 @@ func (s *Snapshot) read(ctx context.Context, source Source, which string) error 
 		return err
 	}
 	s.More = s.More || stuck.More
-	s.arrange(stuck, tickets.Tickets)
+	s.arrange(stuck)
 	return nil
 }
 

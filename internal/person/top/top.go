@@ -49,9 +49,6 @@ func Run(ctx context.Context, cfg Config) error {
 	m.act = func(a act) tea.Cmd {
 		return func() tea.Msg { return a.do(ctx, cfg.Source) }
 	}
-	m.find = func(l lookup) tea.Cmd {
-		return func() tea.Msg { return l.do(ctx, cfg.Source) }
-	}
 	program := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(cfg.In), tea.WithOutput(cfg.Out), tea.WithoutSignalHandler())
 	feed := newFeed(cfg.Source, cfg.Which, program.Send)
 	m.touch = feed.touch
@@ -72,7 +69,6 @@ type act struct {
 	pause  *c3po.PauseInput
 	resume *c3po.PauseInput
 	send   *c3po.SendInput
-	free   *c3po.Lease
 }
 
 // doneMsg is what became of an act, in words.
@@ -89,9 +85,6 @@ func (a act) do(ctx context.Context, source Source) tea.Msg {
 	case a.send != nil:
 		receipt, err := source.SendMessage(ctx, *a.send)
 		return doneMsg{"Sent to " + string(receipt.ToAgent) + ".", err}
-	case a.free != nil:
-		_, err := source.LeaseBreak(ctx, c3po.LeaseBreakInput{Number: a.free.Number})
-		return doneMsg{inline(a.free.Path) + " is free.", err}
 	case a.pause != nil:
 		_, err := source.Pause(ctx, *a.pause)
 		return doneMsg{a.pause.AgentID + " is paused.", err}

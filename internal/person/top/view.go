@@ -171,12 +171,6 @@ func (m *model) keysNow() string {
 		keys += "Enter answer  "
 	case m.focus == agents && !m.seen.ReadOnly:
 		keys += "Enter details  w write  p " + m.pauseWord() + "  "
-	case m.focus == waits && !m.seen.ReadOnly:
-		keys += "Enter read  w write  "
-	case m.focus == files && !m.seen.ReadOnly && m.rows(files) > 0:
-		keys += "Enter read  x end lease  "
-	case m.focus == waits, m.focus >= rooms:
-		keys += "Enter read  "
 	default:
 		keys += "Enter details  "
 	}
@@ -195,11 +189,8 @@ func (m *model) pauseWord() string {
 
 // lists is all panels: below each other, or with the flow beside the rest.
 func (m *model) lists(height int) []string {
-	if m.focus >= rooms {
-		return m.panel(m.focus, m.width, height)
-	}
 	if m.width < wide {
-		share := m.shares(height, []panel{questions, waits, agents, flow})
+		share := m.shares(height, []panel{questions, agents, flow})
 		var all []string
 		for p := questions; p <= flow; p++ {
 			all = append(all, m.panel(p, m.width, share[p])...)
@@ -207,7 +198,7 @@ func (m *model) lists(height int) []string {
 		return all
 	}
 	left := m.width - flowWidth - 3
-	share := m.shares(height, []panel{questions, waits, agents})
+	share := m.shares(height, []panel{questions, agents})
 	var rows []string
 	for p := questions; p < flow; p++ {
 		rows = append(rows, m.panel(p, left, share[p])...)
