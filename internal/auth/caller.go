@@ -29,7 +29,7 @@ func bearer(header http.Header) (text string, given bool, err error) {
 
 func unauthorized(sentence string) *c3po.Error {
 	return c3po.Errorf(c3po.Unauthorized, "%s", sentence).
-		Suggest("On the coordinator's machine run `c3po up`; on another one run `c3po join` with what `c3po invite` printed there. By hand: send the header Authorization: Bearer TOKEN.")
+		Suggest("On the coordinator's machine run `c3po up`; on another one run `c3po join` with what `c3po invite` printed there. By hand, with curl for example: send the header Authorization: Bearer TOKEN, with what `c3po token create` printed; a coordinator started with `--auth none` asks for none.")
 }
 
 func errRevoked() *c3po.Error { return unauthorized("this token was revoked") }

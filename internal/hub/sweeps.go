@@ -40,12 +40,16 @@ func (a *Actor) Sweep(ctx context.Context, in c3po.SweepInput) (c3po.SweepResult
 	}
 	result := c3po.SweepResult{DryRun: in.DryRun, Swept: []c3po.SweptAgent{}}
 	until := time.Now().Add(maxCallTime)
+	together := map[c3po.AgentID]bool{}
+	for _, s := range silent {
+		together[s.ID] = true
+	}
 	for _, s := range silent {
 		if len(result.Swept) == maxSweep || time.Now().After(until) {
 			result.More = true
 			break
 		}
-		swept, letters, err := a.sweepOne(ctx, s, older, until, in.DryRun)
+		swept, letters, err := a.sweepOne(ctx, s, together, older, until, in.DryRun)
 		if errors.Is(err, errNoTime) {
 			result.More = true
 			result.Notice = unfinished(s.ID, letters)
@@ -105,7 +109,7 @@ func (a *Actor) forget(ctx context.Context, in c3po.SweepInput) (c3po.SweepResul
 	}
 	result := c3po.SweepResult{DryRun: in.DryRun, Swept: []c3po.SweptAgent{}}
 	gone := &c3po.SweptAgent{ID: id, SilentFor: int64(max(0, time.Since(records[0].Seen)) / time.Second), LastSeen: records[0].Seen}
-	gone, letters, err := a.removeAgent(ctx, gone, 0, time.Now().Add(maxCallTime), in.DryRun)
+	gone, letters, err := a.removeAgent(ctx, gone, nil, 0, time.Now().Add(maxCallTime), in.DryRun)
 	if errors.Is(err, errNoTime) {
 		result.More, result.Notice = true, unfinished(id, letters)
 		return result, nil
@@ -119,19 +123,19 @@ func (a *Actor) forget(ctx context.Context, in c3po.SweepInput) (c3po.SweepResul
 
 // sweepOne gives nil for an agent that is there after all, and how many letters
 // were buried also if it fails then.
-func (s spaceHub) sweepOne(ctx context.Context, silent store.Silence, older time.Duration, until time.Time, dryRun bool) (swept *c3po.SweptAgent, letters int, err error) {
+func (s spaceHub) sweepOne(ctx context.Context, silent store.Silence, together map[c3po.AgentID]bool, older time.Duration, until time.Time, dryRun bool) (swept *c3po.SweptAgent, letters int, err error) {
 	records, err := s.hub.store.Agents(ctx, s.space, []c3po.AgentID{silent.ID})
 	if err != nil || len(records) == 0 || records[0].Online {
 		return nil, 0, err
 	}
 	swept = &c3po.SweptAgent{ID: silent.ID, SilentFor: int64(silent.For / time.Second), LastSeen: records[0].Seen}
-	return s.removeAgent(ctx, swept, older, until, dryRun)
+	return s.removeAgent(ctx, swept, together, older, until, dryRun)
 }
 
 // removeAgent retires an agent and buries its mail. It gives nil for one that is there
 // after all, and how many letters were buried also if it fails then; errNoTime if some are
 // left at the time until.
-func (s spaceHub) removeAgent(ctx context.Context, swept *c3po.SweptAgent, older time.Duration, until time.Time, dryRun bool) (_ *c3po.SweptAgent, letters int, err error) {
+func (s spaceHub) removeAgent(ctx context.Context, swept *c3po.SweptAgent, together map[c3po.AgentID]bool, older time.Duration, until time.Time, dryRun bool) (_ *c3po.SweptAgent, letters int, err error) {
 	if dryRun {
 		swept.Letters, err = s.hub.store.InboxSize(ctx, s.space, swept.ID)
 		return swept, 0, err
@@ -148,7 +152,7 @@ func (s spaceHub) removeAgent(ctx context.Context, swept *c3po.SweptAgent, older
 			s.tell(ctx, c3po.EventRetired, swept.ID, "")
 			return swept, 0, nil
 		case store.RetireMail:
-			buried, err := s.buryInbox(ctx, swept.ID, until)
+			buried, err := s.buryInbox(ctx, swept.ID, together, until)
 			swept.Letters += buried
 			if err != nil {
 				return nil, swept.Letters, err
@@ -161,7 +165,8 @@ func (s spaceHub) removeAgent(ctx context.Context, swept *c3po.SweptAgent, older
 }
 
 // buryInbox makes dead letters of all unread mail of an agent; errNoTime if some is left.
-func (s spaceHub) buryInbox(ctx context.Context, id c3po.AgentID, until time.Time) (buried int, err error) {
+// Senders that are swept together with it get no bounce, which would die with them.
+func (s spaceHub) buryInbox(ctx context.Context, id c3po.AgentID, together map[c3po.AgentID]bool, until time.Time) (buried int, err error) {
 	for {
 		page, err := s.hub.store.Inbox(ctx, s.space, id, store.InboxQuery{Limit: sweepPage, Bytes: s.hub.limits.PageBytes})
 		if err != nil || len(page.Entries) == 0 {
@@ -171,8 +176,11 @@ func (s spaceHub) buryInbox(ctx context.Context, id c3po.AgentID, until time.Tim
 			if buried > 0 && time.Now().After(until) {
 				return buried, errNoTime
 			}
-			mail := entry.Message.ID
-			done, err := s.hub.store.Bury(ctx, s.space, mail, c3po.ReasonRecipientRemoved, removalNotice(mail))
+			mail, bounce := entry.Message.ID, ""
+			if !together[entry.Message.FromAgent] {
+				bounce = removalNotice(mail)
+			}
+			done, err := s.hub.store.Bury(ctx, s.space, mail, c3po.ReasonRecipientRemoved, bounce)
 			if err != nil {
 				return buried, err
 			}

@@ -231,6 +231,31 @@ func TestWhoeverCalledAMomentAgoIsNeitherSweptNorTakenOutOfRooms(t *testing.T) {
 	})
 }
 
+func TestASweepRemovesAsManyLettersAsItsDryRunSays(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		h := build(t)
+		h.enter("ann", "bob", "carl")
+		for _, to := range []c3po.AgentID{"ann", "bob", "carl"} {
+			for _, from := range []c3po.AgentID{"ann", "bob", "carl"} {
+				if from != to {
+					h.send(from, to, "hello")
+				}
+			}
+		}
+		pass(8 * time.Minute)
+		count := func(result c3po.SweepResult) (letters int) {
+			for _, swept := range result.Swept {
+				letters += swept.Letters
+			}
+			return letters
+		}
+		dry := h.sweep(c3po.SweepInput{Older: "5m", DryRun: true})
+		same(t, "dry run", count(dry), 6)
+		same(t, "sweep", count(h.sweep(c3po.SweepInput{Older: "5m"})), 6)
+		h.balanced()
+	})
+}
+
 func TestAPersonForgetsOneAgentByName(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		h := build(t)

@@ -50,8 +50,8 @@ type reaperStore interface {
 	// DueMail lists up to limit messages whose life is over.
 	DueMail(ctx context.Context, space c3po.Space, limit int) ([]Due, error)
 	// Bury makes a pending message a dead letter for the given reason, and puts
-	// one bounce into its sender's inbox if the sender is registered and the message
-	// was no bounce or notice itself. A message that is not pending is left alone (false).
+	// one bounce into its sender's inbox if it has a text, the sender is registered and
+	// the message was no bounce or notice itself. A message that is not pending is left alone (false).
 	Bury(ctx context.Context, space c3po.Space, id c3po.MessageID, reason, bounce string) (bool, error)
 	// Trim forgets, of up to limit messages or keys each: ended messages older than EndedLife
 	// or beyond EndedBytes (an engine without memory forgets more of them), dead letters older than DeadLife, keys older than

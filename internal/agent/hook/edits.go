@@ -100,8 +100,8 @@ func (by Dialect) Refuse(why string) string {
 // task is text of others: it comes last, as it is carried to a model, or is empty.
 func HeldWords(held c3po.Lease, carried string, now time.Time) string {
 	holder := held.Holder.Brief()
-	text := fmt.Sprintf("c3po: '%s' has been editing %q for %s, so this edit was not made. Work on something else, or ask with send_message(target=%q). The file is free once that session commits it, reverts it or ends.",
-		holder, held.Path, c3po.Age(now.Sub(held.Since)), holder)
+	text := fmt.Sprintf("c3po: '%s' has been editing %q for %s, so this edit was not made. Work on something else, or tell your user. The file is free once that session commits it, reverts it or ends.",
+		holder, held.Path, c3po.Age(now.Sub(held.Since)))
 	if carried == "" {
 		return text
 	}

@@ -102,7 +102,7 @@ func TestAnEditOfAFileThatAnotherSessionEditsIsRefusedWithItsName(t *testing.T) 
 	first.edited(a, "three\n")
 	second.edited(b, "two\n")
 	said := second.edits(a)
-	for _, want := range []string{`"permissionDecision":"deny"`, "'api' has been editing", "a.go", `send_message(target=\"api\")`} {
+	for _, want := range []string{`"permissionDecision":"deny"`, "'api' has been editing", "a.go", "tell your user"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("the refusal lacks %s: %s", want, said)
 		}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -82,6 +83,23 @@ func (i *bridgeInstaller) flags(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&i.dryRun, "dry-run", false, "say what would be done, and do nothing")
 }
 
+// ownPath is where this program is called from: the link in the PATH, if there is one, since the
+// file it leads to may be in a folder of a package manager's.
+func ownPath() (string, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	if found, err := exec.LookPath("c3po"); err == nil && filepath.IsAbs(found) {
+		at, err := os.Stat(found)
+		self, err2 := os.Stat(program)
+		if err == nil && err2 == nil && os.SameFile(at, self) {
+			return found, nil
+		}
+	}
+	return program, nil
+}
+
 // folders are where links may be, the first choice first.
 func (i *bridgeInstaller) folders(program string) []string {
 	if i.dir != "" {
@@ -96,7 +114,7 @@ func (i *bridgeInstaller) folders(program string) []string {
 
 func (i *bridgeInstaller) install(out io.Writer) error {
 	i.out = out
-	program, err := os.Executable()
+	program, err := ownPath()
 	if err != nil {
 		return err
 	}
@@ -164,7 +182,7 @@ func isC3PO(program string) bool {
 
 func (i *bridgeInstaller) uninstall(out io.Writer) error {
 	i.out = out
-	program, err := os.Executable()
+	program, err := ownPath()
 	if err != nil {
 		return err
 	}

@@ -14,7 +14,8 @@ func Sweep(a *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sweep",
 		Short: "Remove agents that are gone",
-		Long: `Remove agents that are offline and were silent for long. Their open mail becomes dead
+		Long: `Remove agents that are offline and were silent for long. An agent is offline 90
+seconds after its last call, and silence is counted in whole minutes. Their open mail becomes dead
 letters, after asking: an agent that comes back gets it again. Agents that are left alone
 are forgotten after seven days of silence, without their mail being moved. c3po agents
 forget removes one by its name.`,

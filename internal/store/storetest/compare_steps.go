@@ -185,8 +185,9 @@ func (d *comparison) bury(a *comparedSpace) {
 }
 
 func (d *comparison) buryOne(a *comparedSpace, id c3po.MessageID, reason string) {
+	bounce := draw(d, "bounce", []string{fmt.Sprintf("%s was not read", id), fmt.Sprintf("%s was not read", id), ""})
 	_, _ = both(d, "bury", func(s store.Store) (bool, error) {
-		return s.Bury(d.ctx, a.space, id, reason, fmt.Sprintf("%s was not read", id))
+		return s.Bury(d.ctx, a.space, id, reason, bounce)
 	})
 }
 

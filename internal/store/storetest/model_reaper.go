@@ -167,7 +167,9 @@ func (m *Model) Bury(_ context.Context, name c3po.Space, id c3po.MessageID, reas
 	msg.reason = reason
 	sp.end(msg, c3po.StateDead, c3po.EventDead, "", now)
 	sp.books.Dead++
-	sp.tellSender(msg, c3po.KindBounce, bounce, m.durability, now)
+	if bounce != "" {
+		sp.tellSender(msg, c3po.KindBounce, bounce, m.durability, now)
+	}
 	return true, nil
 }
 

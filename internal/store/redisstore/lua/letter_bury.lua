@@ -31,7 +31,7 @@ redis.call('HSET', mail.fact, hex, cjson.encode(fact))
 redis.call('ZADD', dead, whole(seq), id)
 redis.call('HINCRBY', meta, 'dead', 1)
 if reason == REMOVED then redis.call('ZADD', owed, 0, owing(owner, seq, id)) end
-if answerable(fact) and redis.call('EXISTS', back.agent) == 1 then
+if bounce ~= '' and answerable(fact) and redis.call('EXISTS', back.agent) == 1 then
   put(log, back, {
     event = 'accepted', from = 'system', to = from, kind = 'bounce', thread = unbroken(fact) and fact.t or '', urgent = false, expects = false,
     body = bounce, bytes = bytes, durability = durability, answers = id, expires = lived + message_life,
