@@ -66,6 +66,9 @@ func (s *Store) Bury(ctx context.Context, space c3po.Space, id c3po.MessageID, r
 	if err != nil {
 		return false, err
 	}
+	if bounce == "" {
+		body = ""
+	}
 	durability, err := s.Durability(ctx)
 	if err != nil {
 		return false, err

@@ -1,4 +1,5 @@
 -- letter_bury makes a pending message a dead letter and tells its sender once.
+-- Without a bounce its sender gets none.
 --
 -- KEYS  meta:hash mail{inbox:zset body:hash fact:hash box:hash} expire:zset threads:zset events:stream dead:zset
 --       back{agent:hash inbox:zset body:hash fact:hash box:hash} owed:zset tickets:zset
