@@ -19,7 +19,7 @@ const (
 )
 
 // Handler serves MCP over Streamable HTTP. The query parameter tools chooses
-// toolsets (?tools=core,more). Checking which web page a request comes from is
+// toolsets (?tools=core,more), and answers=json has them answer JSON alone. Checking which web page a request comes from is
 // left to what stands before it.
 func (s *Server) Handler() http.Handler { return s.receive(newDoor(s)) }
 
@@ -102,11 +102,11 @@ func (s *Server) offerTo(u *url.URL) (*offer, error) {
 	if known != nil {
 		return known, nil
 	}
-	sets, err := toolsetsOf(u)
+	sets, asJSON, err := choiceOf(u)
 	if err != nil {
 		return nil, err
 	}
-	found := s.sharedOffer(sets)
+	found := s.sharedOffer(sets, asJSON)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.chosen) < maxChosen && len(u.RawQuery) <= maxChosenBytes {
@@ -115,16 +115,21 @@ func (s *Server) offerTo(u *url.URL) (*offer, error) {
 	return found, nil
 }
 
-func toolsetsOf(u *url.URL) ([]c3po.Toolset, error) {
-	if u.RawQuery == "" {
-		return ParseToolsets("")
-	}
+// choiceOf gives the toolsets that a URL chooses, and whether their answers are JSON alone.
+func choiceOf(u *url.URL) (sets []c3po.Toolset, asJSON bool, err error) {
 	query, err := url.ParseQuery(u.RawQuery)
 	if err != nil {
-		return nil, c3po.Because(err, c3po.InvalidRequest, "the query of the URL cannot be read").
+		return nil, false, c3po.Because(err, c3po.InvalidRequest, "the query of the URL cannot be read").
 			Suggest("Choose toolsets as in ?tools=core,more.")
 	}
-	return ParseToolsets(strings.Join(query["tools"], ","))
+	switch answers := query.Get("answers"); answers {
+	case "", "json":
+		sets, err = ParseToolsets(strings.Join(query["tools"], ","))
+		return sets, answers == "json", err
+	default:
+		return nil, false, c3po.Errorf(c3po.InvalidRequest, "answers is %q; it must be json or left out", c3po.Clip(answers)).
+			Suggest("Use ?answers=json in a program, and leave it out for a model.")
+	}
 }
 
 func refuse(w http.ResponseWriter, err error) {

@@ -22,6 +22,9 @@ type answer struct {
 // text. So what carries text of others is text only, in its envelope; all else
 // is one object, and the same as text.
 func (t tool) success(out any) (answer, error) {
+	if t.asJSON {
+		return plain(out)
+	}
 	if hasOwnShape(t.Operation) {
 		return compatible(out)
 	}
@@ -75,6 +78,13 @@ func hasOwnShape(op c3po.Operation) bool {
 // compatible answers in the shapes of a document, which are JSON, and says
 // beforehand what they carry.
 func compatible(out any) (answer, error) {
+	a, err := plain(out)
+	a.blocks = append([]string{envelope.NoticeOfJSON}, a.blocks...)
+	return a, err
+}
+
+// plain answers in the shapes of REST: a listing is a bare array.
+func plain(out any) (answer, error) {
 	if list, ok := out.(c3po.Listing); ok {
 		out = list.Rows()
 	}
@@ -82,7 +92,7 @@ func compatible(out any) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return text(envelope.NoticeOfJSON, string(document)), nil
+	return text(string(document)), nil
 }
 
 // failure is a result, not an error of the protocol: a model can read it and do

@@ -133,22 +133,25 @@ func (s *Server) ServerFor(svc c3po.Service, sets []c3po.Toolset) *mcp.Server {
 
 // ServerOf is ServerFor with a service that is asked for at each call.
 func (s *Server) ServerOf(service func() c3po.Service, sets []c3po.Toolset) *mcp.Server {
-	return s.build(sets, func(context.Context) (c3po.Service, error) { return service(), nil }).server
+	return s.build(sets, false, func(context.Context) (c3po.Service, error) { return service(), nil }).server
 }
 
 // sharedOffer gives the offer of these toolsets that takes its service from the
 // request.
-func (s *Server) sharedOffer(sets []c3po.Toolset) *offer {
+func (s *Server) sharedOffer(sets []c3po.Toolset, asJSON bool) *offer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	key := joinToolsets(sets, ",")
+	if asJSON {
+		key += " json"
+	}
 	if s.built[key] == nil {
-		s.built[key] = s.build(sets, serviceOfRequest)
+		s.built[key] = s.build(sets, asJSON, serviceOfRequest)
 	}
 	return s.built[key]
 }
 
-func (s *Server) build(sets []c3po.Toolset, service func(context.Context) (c3po.Service, error)) *offer {
+func (s *Server) build(sets []c3po.Toolset, asJSON bool, service func(context.Context) (c3po.Service, error)) *offer {
 	server := mcp.NewServer(s.implementation(), &mcp.ServerOptions{
 		Instructions: s.instructions(sets),
 		Logger:       s.log,
@@ -158,7 +161,7 @@ func (s *Server) build(sets []c3po.Toolset, service func(context.Context) (c3po.
 	tools := map[string]tool{}
 	for _, op := range dialect.Operations() {
 		if slices.Contains(sets, op.Toolset) {
-			t := tool{Operation: op, measure: measureOf(op), unshown: s.config.Unshown[op.Name], defaults: s.config.Defaults[op.Name], service: service, envelope: s.config.Envelope, brief: s.config.Brief, acks: s.config.Acks, log: s.log}
+			t := tool{Operation: op, measure: measureOf(op), unshown: s.config.Unshown[op.Name], defaults: s.config.Defaults[op.Name], service: service, envelope: s.config.Envelope, brief: s.config.Brief, acks: s.config.Acks, log: s.log, asJSON: asJSON}
 			t.envelope.Reads = slices.Contains(sets, c3po.More)
 			server.AddTool(t.declaration(), t.call)
 			tools[op.Tool] = t

@@ -38,6 +38,7 @@ type tool struct {
 	brief    bool
 	acks     func(context.Context) bool
 	log      *slog.Logger
+	asJSON   bool // answers are JSON alone, for programs
 }
 
 // measureOf gives the operation that tells how large a page will be. What
