@@ -15,7 +15,7 @@ func (s *Server) HandlerBefore(sdk http.Handler, names map[string]string) http.H
 	d := newDoor(s)
 	d.sdk, d.sdkJSON = sdk, sdk
 	for other, name := range names {
-		s.sharedOffer([]c3po.Toolset{c3po.Core}).tools[other] = s.sharedOffer([]c3po.Toolset{c3po.Core, c3po.More, c3po.Diag, c3po.Compat}).tools[name]
+		s.sharedOffer([]c3po.Toolset{c3po.Core}, false).tools[other] = s.sharedOffer([]c3po.Toolset{c3po.Core, c3po.More, c3po.Diag, c3po.Compat}, false).tools[name]
 	}
 	return s.receive(d)
 }
