@@ -203,6 +203,17 @@ func TestCancellingACallEndsTheServicesWork(t *testing.T) {
 	arrives(t, ended, "the end of the service's context")
 }
 
+func TestACallThatWasCutOffIsNoFaultOfC3po(t *testing.T) {
+	t.Parallel()
+	svc := &scripted{wait: func(context.Context) (c3po.WaitResult, error) {
+		return c3po.WaitResult{}, fmt.Errorf("read: %w", context.Canceled)
+	}}
+	result := called(t, connected(t, svc, nil, c3po.Core), "wait_for_message", `{}`)
+	if text := textOf(t, result); !result.IsError || !strings.Contains(text, `"code":"UNKNOWN_OUTCOME"`) || strings.Contains(text, "fault") {
+		t.Errorf("isError %v: %s", result.IsError, text)
+	}
+}
+
 // waiting is a service whose wait ends with its context, and says when it began
 // and ended. With the test it ends in any case, so that a server can be closed.
 func waiting(t *testing.T) (svc *scripted, began, ended chan struct{}) {

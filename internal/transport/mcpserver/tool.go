@@ -113,7 +113,12 @@ func (t tool) answer(ctx context.Context, svc c3po.Service, refusal error, argum
 		err = why // the caller is no longer welcome, and is told so
 	}
 	e := c3po.AsError(err)
-	if e.Code == c3po.Internal && ctx.Err() == nil {
+	switch {
+	case e.Code != c3po.Internal:
+	case ctx.Err() != nil, errors.Is(err, context.Canceled):
+		e = c3po.Because(err, c3po.UnknownOutcome, "the call was cut off before it was answered").
+			Suggest("Make the same call again, with the same client_key if it had one.")
+	default:
 		t.log.ErrorContext(ctx, "tool failed", "tool", t.Name, "err", err)
 	}
 	return failure(t.hideArguments(e))
