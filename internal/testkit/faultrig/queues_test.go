@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -234,4 +235,74 @@ func TestAStaleWorkersAckIsRefused(t *testing.T) {
 	if trace.Claimed == nil || trace.Claimed.By != "quick" || trace.State != c3po.StateAcked {
 		t.Errorf("trace: %+v", trace)
 	}
+}
+
+// Sessions of c3po wait all the time, so a member that sends its queue a task is often the
+// first in line for it. If the wake ended there, the next member would sleep until its own
+// next look, 15 s later.
+func TestAMemberThatHandsWorkToItsOwnQueueWakesTheNext(t *testing.T) {
+	t.Parallel()
+	const patience, maxLate = 10 * time.Second, 3
+	rounds := faultrig.Size(20, 100)
+	redis := redistest.Start(t)
+	url := inProcess(t, server.Config{RedisURL: redis, Limits: noLimits()})
+	boss, first, second := agent(t, url, "boss"), agent(t, url, "first"), agent(t, url, "second")
+	for _, member := range []*client.Client{first, second} {
+		if _, err := member.RegisterAgent(t.Context(), c3po.RegisterInput{Capabilities: []string{"dig"}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	open := func(member *client.Client, timeout time.Duration, waits int64) <-chan c3po.WaitResult {
+		t.Helper()
+		results := make(chan c3po.WaitResult, 1)
+		go func() {
+			got, err := member.WaitForMessage(t.Context(), c3po.WaitInput{Timeout: int(timeout.Seconds())})
+			if err != nil && t.Context().Err() == nil {
+				t.Errorf("wait: %v", err)
+			}
+			results <- got
+		}()
+		asleep(t, url, waits)
+		return results
+	}
+	send := func(from *client.Client, to, text string) c3po.MessageID {
+		t.Helper()
+		sent, err := from.SendMessage(t.Context(), c3po.SendInput{Target: to, Message: text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return sent.ID
+	}
+	ack := func(member *client.Client, id c3po.MessageID) {
+		t.Helper()
+		if _, err := member.AckMessages(t.Context(), c3po.AckInput{MessageIDs: []c3po.MessageID{id}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var took []time.Duration
+	late := 0
+	for round := range rounds {
+		own := open(first, 10*time.Minute, 1)
+		next := open(second, patience, 2)
+		began := time.Now()
+		task := send(first, "role:dig", fmt.Sprint("task ", round))
+		if got := <-next; got.ID != task {
+			t.Fatalf("round %d: the second member got %+v, want %s", round, got, task)
+		}
+		// A wait that nobody wakes looks once more when its time is over.
+		if took = append(took, time.Since(began)); took[round] >= patience {
+			if late++; late == maxLate {
+				t.Fatalf("in %d of %d rounds nobody woke the second member", late, round+1)
+			}
+		}
+		ack(second, task)
+		note := send(boss, "first", "enough")
+		if got := <-own; got.ID != note {
+			t.Fatalf("the member that sent the task got %+v of it", got)
+		}
+		ack(first, note)
+	}
+	slices.Sort(took)
+	t.Logf("%d tasks, of which the other member heard after %s (median), %s at most; %d were late", rounds, median(took), took[len(took)-1], late)
+	faultrig.Hold(t, "until the next member of a queue hears of a task", took[len(took)-1], 500*time.Millisecond)
 }
