@@ -32,6 +32,8 @@ type Reachability string
 const (
 	ReachNow             Reachability = "now"                 // it is waiting: it wakes
 	ReachNextStep        Reachability = "next_step"           // it is at work and looks at its next step
+	ReachTurnEnd         Reachability = "turn_end"            // it is at work, and mail that asks nothing waits for the end of its turn
+	ReachSoon            Reachability = "soon"                // it is starting, or its user has just stopped it: mail wakes it within a minute
 	ReachNextCall        Reachability = "next_call"           // it has called lately and nothing of it listens: it may have ended since
 	ReachRetry           Reachability = "when_retried"        // its last turn failed: its mail starts another after a pause
 	ReachQuota           Reachability = "when_quota_returns"  // its model is refused to it, and its mail waits until its quota is back
@@ -55,6 +57,8 @@ const (
 	SessionIdle       SessionState = "idle"       // its turn has ended, and mail starts another
 	SessionWaiting    SessionState = "waiting"    // a call of it waits for mail
 	SessionWorking    SessionState = "working"    // a turn runs
+	SessionStarting   SessionState = "starting"   // it has begun, and what wakes it is not there yet
+	SessionStopped    SessionState = "stopped"    // its user has stopped its turn: mail starts one after a minute
 	SessionFailed     SessionState = "failed"     // its last turn failed, and its mail starts another after a pause
 	SessionDialog     SessionState = "dialog"     // a dialog is open, and only its user can close it
 	SessionUnarmed    SessionState = "unarmed"    // its turn has ended, and nothing can wake it
@@ -67,7 +71,7 @@ const (
 // Known says that a word is one of the states.
 func (s SessionState) Known() bool {
 	switch s {
-	case SessionIdle, SessionWaiting, SessionWorking, SessionFailed, SessionDialog, SessionUnarmed, SessionOff, SessionUnattended, SessionUnknown, SessionClosed:
+	case SessionIdle, SessionWaiting, SessionWorking, SessionStarting, SessionStopped, SessionFailed, SessionDialog, SessionUnarmed, SessionOff, SessionUnattended, SessionUnknown, SessionClosed:
 		return true
 	}
 	return false
@@ -76,7 +80,7 @@ func (s SessionState) Known() bool {
 // Alike are the states that are the same rest: a session is idle since its turn ended,
 // whatever can wake it. Of any other state it is that state alone.
 func (s SessionState) Alike() []SessionState {
-	rest := []SessionState{SessionIdle, SessionFailed, SessionUnarmed}
+	rest := []SessionState{SessionIdle, SessionStarting, SessionStopped, SessionFailed, SessionUnarmed}
 	if slices.Contains(rest, s) {
 		return rest
 	}

@@ -125,7 +125,7 @@ type Receipt struct {
 
 // A WaitOutcome is the end of a wait that brought nothing. It is a result.
 type WaitOutcome struct {
-	Status       string    `json:"status" enum:"timeout,retry,cancelled,expired,died,offline,superseded,paused,waiting_for_human"`
+	Status       string    `json:"status" enum:"timeout,retry,cancelled,expired,died,offline,superseded,paused,waiting_for_human,unanswered"`
 	Code         Code      `json:"code"`
 	MessageID    MessageID `json:"message_id,omitempty"`
 	Message      string    `json:"message"`
@@ -148,6 +148,7 @@ const (
 	WaitSuperseded = "superseded"
 	WaitPaused     = "paused"
 	WaitForHuman   = PausedForHuman // the agent has asked its person
+	WaitUnanswered = "unanswered"   // the agent has ended its turn without an answer
 )
 
 // GetMessagesInput pages through unacked mail.
@@ -211,6 +212,7 @@ type Asked struct {
 	Attached bool    `json:"attached,omitempty"`
 	Dead     bool    `json:"dead,omitempty"`
 	Paused   bool    `json:"paused,omitempty"`
+	Silent   bool    `json:"silent,omitempty"`
 }
 
 // KindIncoming is the WaitInput.Kind that leaves replies out.

@@ -37,6 +37,10 @@ func (r Reachability) When() string {
 	switch r {
 	case ReachNextStep:
 		return "at its next step"
+	case ReachTurnEnd:
+		return "when its turn ends"
+	case ReachSoon:
+		return "within a minute"
 	case ReachNextCall:
 		return "when it next calls"
 	case ReachRetry:
@@ -88,6 +92,8 @@ func (s SessionState) words() (before, after string) {
 		return "waiting at its terminal", ""
 	case SessionUnarmed:
 		return "idle", ", nothing wakes it"
+	case SessionStopped:
+		return "idle", ", its user stopped it"
 	case SessionFailed:
 		return "idle", ", its last turn failed"
 	case SessionOff:

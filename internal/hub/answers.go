@@ -17,6 +17,9 @@ const recheckSlack = 500 * time.Millisecond
 // a claim wakes no waiter.
 const claimLook = 5 * time.Second
 
+// noticePage is how much mail is searched for a notice that a wait has told.
+const noticePage = 100
+
 // An answerWait waits for the answer to one ticket. It ends early when no answer can be
 // expected: the ticket was cancelled or expired, or something happened to the agent that
 // has it during the wait. What was already so before the wait does not end it, because
@@ -30,6 +33,7 @@ type answerWait struct {
 	asked   *store.Record // as it was at the first look
 	since   *c3po.Asked   // as it was for the wait before; nil if there was none
 	looked  bool          // at the ticket before, so a claim seen now happened during the wait
+	silent  *bool         // whether a turn had ended without an answer; nil before the first look
 	recheck time.Duration
 	paused  string // why the answer is kept from the caller; empty if it is not
 }
@@ -86,6 +90,9 @@ func (box *inbox) awaitAnswer(ctx context.Context, id c3po.MessageID, timeout ti
 	case end == timedOut:
 		return nil, wait.withResumePoint(notAnswered(timeout, id)), nil
 	case wait.outcome != nil:
+		if wait.outcome.Status == c3po.WaitUnanswered {
+			box.dropNotices(ctx, id)
+		}
 		return nil, wait.outcome, nil
 	}
 	// The store does not say when it read this. Our clock may be behind its own,
@@ -96,6 +103,23 @@ func (box *inbox) awaitAnswer(ctx context.Context, id c3po.MessageID, timeout ti
 	}
 	reply := box.serve(*wait.answer, now)
 	return &reply, nil, nil
+}
+
+// dropNotices acks the system's notices about a ticket: the end of a wait has just said the same.
+func (box *inbox) dropNotices(ctx context.Context, ticket c3po.MessageID) {
+	page, err := box.hub.store.Inbox(ctx, box.space, box.id, store.InboxQuery{Run: box.caller.Run, Limit: noticePage, Bytes: box.hub.limits.PageBytes})
+	var notices []c3po.MessageID
+	for _, entry := range page.Entries {
+		if m := entry.Message; m.Kind == c3po.KindNotice && m.MessageID == ticket {
+			notices = append(notices, m.ID)
+		}
+	}
+	if err == nil && len(notices) > 0 {
+		_, err = box.ackAll(ctx, notices)
+	}
+	if err != nil {
+		box.hub.log.InfoContext(ctx, "cannot ack a notice that a wait has told", "message_id", ticket, "err", err)
+	}
 }
 
 // again is how long until a look is due although nothing was heard.
@@ -118,10 +142,13 @@ func (w *answerWait) look(ctx context.Context, waiter *node.Waiter) (bool, error
 		case w.answer != nil:
 			return w.mayHandOver(ctx, waiter)
 		case next != "":
-			w.at, w.asked = next, nil
+			w.at, w.asked, w.silent = next, nil, nil
 			continue
 		}
 		if w.outcome = ticketEnded(w.ticket, *entry); w.outcome != nil {
+			return true, nil
+		}
+		if w.outcome = w.leftUnanswered(*entry); w.outcome != nil {
 			return true, nil
 		}
 		return w.lookAtAsked(ctx, *entry, waiter)
@@ -173,6 +200,35 @@ func (w *answerWait) readAnswers(ctx context.Context, entry store.Entry) (next c
 		}
 	}
 	return next, nil
+}
+
+// leftUnanswered ends the wait if the agent has ended its turn without an answer since the
+// wait began.
+func (w *answerWait) leftUnanswered(entry store.Entry) *c3po.WaitOutcome {
+	silent := !entry.Facts.Silent.IsZero()
+	if w.silent == nil {
+		known := silent
+		if w.since != nil && w.since.ID != "" {
+			known = w.since.Silent
+		}
+		w.silent = &known
+	}
+	if !silent || *w.silent {
+		return nil
+	}
+	*w.silent = true
+	return &c3po.WaitOutcome{
+		Status: c3po.WaitUnanswered, Code: c3po.Timeout, MessageID: w.ticket, Message: silenceWords(entry),
+		Suggestion: "An answer may still come, as mail. Go on without it, ask another agent, or withdraw the question with cancel.",
+	}
+}
+
+// silenceWords say how an agent has left a question.
+func silenceWords(entry store.Entry) string {
+	if isRead(entry) {
+		return fmt.Sprintf("'%s' has read it and ended its turn without an answer", entry.Message.ToAgent)
+	}
+	return fmt.Sprintf("'%s' was told of it several times and has not read it", entry.Message.ToAgent)
 }
 
 // lookAtAsked ends the wait if something has happened to the agent since the
@@ -257,7 +313,7 @@ func (w *answerWait) withResumePoint(outcome *c3po.WaitOutcome) *c3po.WaitOutcom
 		outcome.Asked = w.since
 	default:
 		outcome.Asked = &c3po.Asked{
-			ID: w.asked.ID, Epoch: w.asked.Epoch, Online: w.asked.Online, Attached: w.asked.Attached, Dead: !w.asked.Died.IsZero(), Paused: w.asked.Paused != "",
+			ID: w.asked.ID, Epoch: w.asked.Epoch, Online: w.asked.Online, Attached: w.asked.Attached, Dead: !w.asked.Died.IsZero(), Paused: w.asked.Paused != "", Silent: w.silent != nil && *w.silent,
 		}
 	}
 	return outcome

@@ -3,6 +3,7 @@ package hub_test
 import (
 	"context"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/c3po-dev/c3po/c3po"
@@ -34,6 +35,17 @@ func TestAWaitEndsWhenSomethingHappensToWhoWasAsked(t *testing.T) {
 		"it asks its person": {func(t *testing.T, h *testHub) {
 			must(h.asRun("bob", run).EscalateToHuman(t.Context(), c3po.EscalateInput{Reason: "may I?"}))(t)
 		}, c3po.WaitForHuman, "'bob' has asked its person before it answered, and waits"},
+		"it reads the message and ends its turn": {func(t *testing.T, h *testHub) {
+			read := must(h.asRun("bob", run).GetMessages(t.Context(), c3po.GetMessagesInput{}))(t).Messages
+			must(h.asRun("bob", run).Received(t.Context(), c3po.ReceivedInput{MessageIDs: []c3po.MessageID{read[0].ID}}))(t)
+			must(h.asRun("bob", run).Received(t.Context(), c3po.ReceivedInput{Silent: []c3po.MessageID{read[0].ID}}))(t)
+			synctest.Wait()
+			same(t, "notices", len(must(h.as("alice").GetMessages(t.Context(), c3po.GetMessagesInput{}))(t).Messages), 0)
+		}, c3po.WaitUnanswered, "'bob' has read it and ended its turn without an answer"},
+		"it does not read the message": {func(t *testing.T, h *testHub) {
+			waits := must(h.as("bob").Peek(t.Context(), c3po.GetMessagesInput{}))(t).Messages
+			must(h.asRun("bob", run).Received(t.Context(), c3po.ReceivedInput{Silent: []c3po.MessageID{waits[0].ID}}))(t)
+		}, c3po.WaitUnanswered, "'bob' was told of it several times and has not read it"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T) {
@@ -172,6 +184,10 @@ func TestAWaitThatGoesOnKnowsWhatHappenedInBetween(t *testing.T) {
 		"it is paused": {func(t *testing.T, h *testHub) {
 			must(h.asPerson().Pause(t.Context(), c3po.PauseInput{AgentID: "bob", Reason: "lunch"}))(t)
 		}, c3po.WaitPaused},
+		"it ends its turn without an answer": {func(t *testing.T, h *testHub) {
+			waits := must(h.as("bob").Peek(t.Context(), c3po.GetMessagesInput{}))(t).Messages
+			must(h.asRun("bob", run).Received(t.Context(), c3po.ReceivedInput{Silent: []c3po.MessageID{waits[0].ID}}))(t)
+		}, c3po.WaitUnanswered},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T) {

@@ -196,7 +196,7 @@ func (o outbox) directReceipt(ctx context.Context, receipt *c3po.Receipt, to sto
 		receipt.Notice = sentences(o.notice, "a person reads this when they look; there is no session to wake")
 		return
 	}
-	receipt.Recipient, receipt.Reachability = status(to), reachability(to)
+	receipt.Recipient, receipt.Reachability = status(to), reachOfMail(to, receipt.Message)
 	if receipt.Reachability == c3po.ReachStarts && !receipt.ExpectsReply {
 		receipt.Reachability = c3po.ReachOffline
 		receipt.Notice = sentences(o.notice, fmt.Sprintf("'%s' is closed, and starts for mail that expects an answer; it reads this when it starts again", to.ID))

@@ -121,7 +121,7 @@ func (o outbox) queueReceipt(receipt *c3po.Receipt, members []store.Record, whol
 		}
 	}
 	switch receipt.Reachability {
-	case c3po.ReachNow, c3po.ReachNextStep, c3po.ReachNextCall:
+	case c3po.ReachNow, c3po.ReachNextStep, c3po.ReachSoon, c3po.ReachNextCall:
 		return
 	}
 	if !whole {
@@ -144,7 +144,7 @@ func queueReach(r store.Record) c3po.Reachability {
 
 // reachOrder is from the soonest to the latest.
 func reachOrder() []c3po.Reachability {
-	return []c3po.Reachability{c3po.ReachNow, c3po.ReachNextStep, c3po.ReachNextCall, c3po.ReachRetry, c3po.ReachQuota, c3po.ReachDialog, c3po.ReachWaitingForHuman, c3po.ReachPersonReturns, c3po.ReachResumed, c3po.ReachUnknown, c3po.ReachOff, c3po.ReachNextSession, c3po.ReachOffline}
+	return []c3po.Reachability{c3po.ReachNow, c3po.ReachNextStep, c3po.ReachSoon, c3po.ReachNextCall, c3po.ReachRetry, c3po.ReachQuota, c3po.ReachDialog, c3po.ReachWaitingForHuman, c3po.ReachPersonReturns, c3po.ReachResumed, c3po.ReachUnknown, c3po.ReachOff, c3po.ReachNextSession, c3po.ReachOffline}
 }
 
 // Claim takes a message of a queue, so that no other agent works on it.

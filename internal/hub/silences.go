@@ -36,7 +36,11 @@ func (box *inbox) reportSilence(ctx context.Context, ids []c3po.MessageID) error
 		if step.To == c3po.Human { // the person's mailbox is for decisions only
 			step.To = ""
 		}
-		step.Notice = fmt.Sprintf("'%s' has read your message %s, and its turn has ended without an answer. One may still come.", box.id, cmp.Or(entry.Message.Ticket, id))
+		about := cmp.Or(entry.Message.Ticket, id)
+		step.Notice = fmt.Sprintf("'%s' has read your message %s, and its turn has ended without an answer. One may still come.", box.id, about)
+		if !isRead(*entry) {
+			step.Notice = fmt.Sprintf("'%s' was told of your message %s several times and has not read it. It stays in its inbox.", box.id, about)
+		}
 		if err := box.silence(ctx, step); err != nil {
 			return err
 		}

@@ -105,13 +105,23 @@ func reachability(r store.Record) c3po.Reachability {
 	}
 }
 
+// reachOfMail says what becomes of one message. A session at work hears of questions, answers
+// and urgent mail between two steps, and of the rest when its turn ends.
+func reachOfMail(r store.Record, m c3po.Message) c3po.Reachability {
+	reach := reachability(r)
+	if calls := m.ExpectsReply || m.Kind == c3po.KindReply && !m.Quiet; reach == c3po.ReachNextStep && !calls && m.Priority != c3po.Urgent {
+		return c3po.ReachTurnEnd
+	}
+	return reach
+}
+
 // waitsForQuota says that nothing but its quota keeps an agent from its mail.
 func waitsForQuota(r store.Record) bool {
 	if !r.Attached || r.State == "" {
 		return r.Online
 	}
 	switch r.State {
-	case c3po.SessionIdle, c3po.SessionWaiting, c3po.SessionWorking, c3po.SessionFailed, c3po.SessionClosed:
+	case c3po.SessionIdle, c3po.SessionWaiting, c3po.SessionWorking, c3po.SessionStarting, c3po.SessionStopped, c3po.SessionFailed, c3po.SessionClosed:
 		return true
 	}
 	return false
@@ -124,6 +134,8 @@ func reachOf(state c3po.SessionState) c3po.Reachability {
 		return c3po.ReachNow
 	case c3po.SessionWorking:
 		return c3po.ReachNextStep
+	case c3po.SessionStarting, c3po.SessionStopped:
+		return c3po.ReachSoon
 	case c3po.SessionFailed:
 		return c3po.ReachRetry
 	case c3po.SessionDialog:

@@ -164,7 +164,7 @@ func (a *Actor) Trace(ctx context.Context, in c3po.MessageInput) (c3po.Trace, er
 		}
 		if len(records) > 0 {
 			record := records[0]
-			trace.Reachability, trace.StateSince = reachability(record), stateSince(record)
+			trace.Reachability, trace.StateSince = reachOfMail(record, entry.Message), stateSince(record)
 		}
 	}
 	return trace, nil

@@ -93,7 +93,7 @@ export function waitsOf(stuck: Stuck | undefined, agent: string): { out: Wait[];
 // waitWords says how far a question has come.
 export function waitWords(w: Wait): string {
   if (w.stalled) return "read, and no step for a while: stalled";
-  if (w.silent) return "read, and its turn ended without an answer";
+  if (w.silent) return w.state === "pending" ? "told of it several times, and not read" : "read, and its turn ended without an answer";
   if (w.state !== "pending") return "read, no answer yet";
   return w.to_agent === "human" ? "" : "not read yet";
 }

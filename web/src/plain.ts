@@ -66,6 +66,7 @@ const freshFor = 10_000; // how long what was read of an agent may be shown as i
 const states: Record<string, [string, string?]> = {
   dialog: ["waiting at its terminal"],
   unarmed: ["idle", ", nothing wakes it"],
+  stopped: ["idle", ", its user stopped it"],
   failed: ["idle", ", its last turn failed"],
   off: ["switched off"],
   unattended: ["run by a script"],
@@ -150,6 +151,8 @@ export function due(at: string, now: number): string {
 const words: Record<string, string> = {
   now: "wakes now",
   next_step: "at its next step",
+  turn_end: "when its turn ends",
+  soon: "within a minute",
   next_call: "when it next calls",
   when_person_returns: "when its person returns",
   when_resumed: "once resumed",
@@ -171,7 +174,9 @@ export function reach(reachability: string): string {
 
 const reasons: Record<string, string> = {
   now: "It waits for mail: what you send wakes it.",
-  next_step: "It is at work and sees mail at its next step.",
+  next_step: "It is at work and sees mail that asks something at its next step, other mail when its turn ends.",
+  turn_end: "It is at work and sees this when its turn ends.",
+  soon: "It is starting, or its user has just stopped it: mail wakes it within a minute.",
   next_call: "It has called lately and nothing of it listens, so nothing can wake it; it may have ended since.",
   when_retried:
     "Its last turn failed, as its model could not be asked. Its mail starts another after 5 and 15 seconds, 1, 5 and 15 minutes, and every 15 minutes from then on.",

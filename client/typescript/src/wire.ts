@@ -137,6 +137,7 @@ export interface Asked {
   id?: AgentID;
   online?: boolean;
   paused?: boolean;
+  silent?: boolean;
 }
 
 /** An Attachment is a file that travels with a message. */
@@ -1197,7 +1198,7 @@ export interface QuotaReport {
 }
 
 /** Reachability says what will happen with mail sent now. */
-export type Reachability = "now" | "next_step" | "next_call" | "when_retried" | "when_quota_returns" | "when_person_returns" | "when_resumed" | "waiting_for_human" | "when_dialog_closes" | "when_switched_on" | "next_session" | "unknown" | "starts_when_mailed" | "offline";
+export type Reachability = "now" | "next_step" | "turn_end" | "soon" | "next_call" | "when_retried" | "when_quota_returns" | "when_person_returns" | "when_resumed" | "waiting_for_human" | "when_dialog_closes" | "when_switched_on" | "next_session" | "unknown" | "starts_when_mailed" | "offline";
 
 export interface Readiness {
   status: "ready" | "not_ready";
@@ -1612,7 +1613,7 @@ export interface ServerInfo {
 }
 
 /** A SessionState is what a session is known to be doing, by evidence. */
-export type SessionState = "idle" | "waiting" | "working" | "failed" | "dialog" | "unarmed" | "off" | "unattended" | "unknown" | "closed";
+export type SessionState = "idle" | "waiting" | "working" | "starting" | "stopped" | "failed" | "dialog" | "unarmed" | "off" | "unattended" | "unknown" | "closed";
 
 /** Sickness is the form of a failure that the API reference prints for health. */
 export interface Sickness {
@@ -1898,7 +1899,7 @@ export interface Wait {
 
 /** A WaitEnd is the end of a wait that brought nothing, and where to go on. */
 export interface WaitEnd {
-  status: "timeout" | "retry" | "cancelled" | "expired" | "died" | "offline" | "superseded" | "paused" | "waiting_for_human";
+  status: "timeout" | "retry" | "cancelled" | "expired" | "died" | "offline" | "superseded" | "paused" | "waiting_for_human" | "unanswered";
   code: Code;
   message: string;
   suggestion: string;
@@ -1922,7 +1923,7 @@ export interface WaitInput {
 
 /** A WaitOutcome is the end of a wait that brought nothing. */
 export interface WaitOutcome {
-  status: "timeout" | "retry" | "cancelled" | "expired" | "died" | "offline" | "superseded" | "paused" | "waiting_for_human";
+  status: "timeout" | "retry" | "cancelled" | "expired" | "died" | "offline" | "superseded" | "paused" | "waiting_for_human" | "unanswered";
   code: Code;
   message: string;
   suggestion: string;

@@ -17,6 +17,10 @@ const typedWithin = 8 * time.Second
 // interruptTimeout is how long after an interrupted call the turn may go on.
 const interruptTimeout = 2 * time.Second
 
+// stoppedFor is how long mail starts no turn after a person has stopped one, unless they
+// write something sooner.
+const stoppedFor = time.Minute
+
 // reactTimeout is how long a session may take to begin a turn after a notice, before it is
 // said not to react.
 const reactTimeout = 30 * time.Second
@@ -32,6 +36,8 @@ type Activity struct {
 	until  time.Time // how long that is believed
 	alone  time.Time // it is left alone until then, whatever its client says meanwhile
 	failed bool      // because its last turn failed
+	turn   bool      // a prompt has begun a turn that no hook has ended
+	halted bool      // its user stopped its last turn
 	says   bool      // the client itself says what it does: silence means no change
 	calls  int       // of our tools, under way
 	notice time.Time // the first of the notices that no turn has followed
@@ -50,6 +56,16 @@ const (
 // Works is a turn that begins or goes on.
 func (a Activity) Works(now time.Time) Activity {
 	a.phase, a.at, a.step, a.until = working, now, now, now.Add(silenceTimeout)
+	return a
+}
+
+// Begins is a turn that a prompt begins.
+func (a Activity) Begins(now time.Time) Activity {
+	if a.halted {
+		a.halted, a.alone = false, time.Time{}
+	}
+	a = a.Works(now)
+	a.turn = true
 	return a
 }
 
@@ -108,7 +124,7 @@ func (a Activity) Fails(now, again time.Time) Activity {
 
 // rests is a session that does nothing.
 func (a Activity) rests(since time.Time) Activity {
-	a.phase, a.at, a.until = resting, since, since
+	a.phase, a.at, a.until, a.turn, a.halted = resting, since, since, false, false
 	return a
 }
 
@@ -139,6 +155,9 @@ func (a Activity) Says(word string, since time.Time) Activity {
 		next = a.Asks(since)
 	case "idle", "shell": // a shell in the background does not keep it from a turn
 		next = a.rests(since)
+		if a.turn { // no hook has ended it, so its user has
+			next.alone, next.failed, next.halted = since.Add(stoppedFor), false, true
+		}
 	default:
 		a.says = false
 		return a
@@ -182,7 +201,7 @@ func (a Activity) Again(now time.Time) (at time.Time, waits bool) {
 // that something runs on, which then means nothing.
 func (a Activity) Idle(now time.Time, monitored bool) (since time.Time, known bool) {
 	left := a.Alone(now)
-	if a.failed {
+	if a.failed || a.halted {
 		left = a.Busy(now)
 	}
 	return a.at, a.phase == resting && !a.at.IsZero() && !a.frozen && (!a.shell || monitored) && !left
@@ -202,6 +221,7 @@ type Switch struct {
 	Off   bool // c3po is switched off here
 	Alone bool // a script runs the session
 	Armed bool // something listens that can start a turn
+	Early bool // it has begun so lately that what can start a turn may still be starting
 }
 
 // State is the word for what the session does. No state is claimed without its
@@ -220,8 +240,12 @@ func (a Activity) State(s Switch, now time.Time) c3po.SessionState {
 		return c3po.SessionWorking
 	case a.phase != resting:
 		return c3po.SessionUnknown // its last sign is too old
+	case !s.Armed && s.Early:
+		return c3po.SessionStarting
 	case !s.Armed:
 		return c3po.SessionUnarmed
+	case a.halted && now.Before(a.alone):
+		return c3po.SessionStopped
 	case a.failed && now.Before(a.alone):
 		return c3po.SessionFailed
 	case !a.notice.IsZero() && now.Sub(a.notice) >= reactTimeout:

@@ -39,7 +39,7 @@ func Start(m Memory, place Place, mail []Letter, posts int, now time.Time) (Deci
 		text += " " + postWords(posts)
 	}
 	m.posts = posts
-	return Decision{Context: text}, m
+	return Decision{Context: text, Counted: len(mail) > 0}, m
 }
 
 // Alone greets a session that runs for its output: who it is, and nothing else.
@@ -65,42 +65,56 @@ func Prompt(m Memory, mail []Letter, posts int, now time.Time) (Decision, Memory
 		m.reminded++
 		m.saidAt = now
 	}
-	if more || posts > 0 && len(said) > 0 {
+	counted := len(said) > 0
+	if more || posts > 0 && counted {
 		said = append(said, postWords(posts))
 	}
 	if len(said) == 0 {
 		return Decision{}, m
 	}
-	return Decision{Context: "c3po: " + strings.Join(said, " ")}, m
+	return Decision{Context: "c3po: " + strings.Join(said, " "), Counted: counted}, m
 }
 
-// Step is the middle of a turn: urgent mail is told of, once.
-func Step(m Memory, mail []Letter) (Decision, Memory) {
-	var urgent []Letter
+// Step tells of questions, answers and urgent mail in the middle of a turn, once. Other
+// mail waits for the end of the turn.
+func Step(m Memory, mail []Letter, now time.Time) (Decision, Memory) {
+	var fresh, urgent []Letter
 	for _, l := range mail {
-		if l.Urgent && !m.read[l.ID] && !m.hurried[l.ID] && !m.blocked[l.ID] && !m.woken[l.ID] {
+		if !l.calls() && !l.Urgent || m.knows(l) {
+			continue
+		}
+		fresh = append(fresh, l)
+		if l.Urgent {
 			urgent = append(urgent, l)
 		}
 	}
-	if len(urgent) == 0 {
+	if len(fresh) == 0 {
 		return Decision{}, m
 	}
-	m.hurried = with(m.hurried, ids(urgent))
-	return Decision{Context: "c3po: " + urgentWords(urgent)}, m
+	words := newWords(fresh)
+	if len(urgent) == len(fresh) {
+		words = urgentWords(urgent)
+	}
+	m.hurried = with(m.hurried, ids(fresh))
+	return Decision{Context: "c3po: " + words}, m.tellSome(mail, fresh, now)
 }
 
-// Stop is the end of a turn, which goes on for mail that the session has not
-// read and that expects an answer, or is one. Each message does this once in the
-// life of a session, and a chain of such turns ends by itself: what has come by
-// then is for later. again says that this turn is one that was made to go on.
+// Stop keeps a turn from ending for mail that the session has not read and that expects
+// an answer, or is one. Each message does this once in the life of a session, and a chain
+// of such turns ends by itself: what has come by then is for later. again reports whether
+// this turn is one that was kept from ending.
 func Stop(m Memory, mail []Letter, again bool, now time.Time) (Decision, Memory) {
 	if !again {
 		m.chain = 0
 	}
-	var calling []Letter
+	var calling, told []Letter
 	for _, l := range mail {
-		if l.calls() && !m.read[l.ID] && !m.blocked[l.ID] {
+		switch {
+		case l.calls() && !m.read[l.ID] && !m.blocked[l.ID]:
 			calling = append(calling, l)
+			told = append(told, l)
+		case !m.knows(l) && l.Seq > m.counted:
+			told = append(told, l)
 		}
 	}
 	if len(calling) == 0 {
@@ -110,8 +124,8 @@ func Stop(m Memory, mail []Letter, again bool, now time.Time) (Decision, Memory)
 		return Decision{Later: ids(calling)}, m
 	}
 	m.chain++
-	m.blocked = with(m.blocked, ids(calling))
-	return Decision{Context: "c3po: " + newWords(calling)}, m.tell(calling, now)
+	m.blocked = with(m.blocked, ids(told))
+	return Decision{Context: "c3po: " + newWords(told)}, m.tell(told, now)
 }
 
 // Wake is mail that arrives at an idle session: the line that starts a turn, or

@@ -50,7 +50,7 @@ func TestASessionIsGreetedInOneLine(t *testing.T) {
 			place: hook.Place{ID: "api"}, posts: 2},
 	} {
 		got, memory := hook.Start(hook.Memory{}, in.place, in.mail, in.posts, noon)
-		if diff := cmp.Diff(hook.Decision{Context: want}, got); diff != "" {
+		if diff := cmp.Diff(hook.Decision{Context: want, Counted: len(in.mail) > 0}, got); diff != "" {
 			t.Error(diff)
 		}
 		if !memory.Greeted() {
@@ -83,7 +83,7 @@ func TestATurnGoesOnForUnreadMailThatExpectsAnAnswerOrIsOne(t *testing.T) {
 		"an answer":               {[]hook.Letter{letter(1, answer)}, "c3po: 1 new answer to you from 'web'. get_messages shows it."},
 		"mail without a question": {[]hook.Letter{letter(1, fyi)}, ""},
 		"some of each": {[]hook.Letter{letter(1), letter(2, answer, from("ui")), letter(3, fyi), letter(4)},
-			"c3po: 2 new messages expecting an answer, 1 new answer to you from 'web', 'ui'. get_messages shows them."},
+			"c3po: 2 new messages expecting an answer, 1 new answer to you, 1 new message from 'web', 'ui'. get_messages shows them."},
 	} {
 		got, _ := hook.Stop(hook.Memory{}, in.mail, false, noon)
 		if got.Context != in.want {
@@ -214,18 +214,47 @@ func TestAPromptCountsPostsOfRoomsThatTheSessionDoesNotKnowOf(t *testing.T) {
 	}
 }
 
-func TestUrgentMailIsToldOnceInTheMiddleOfATurn(t *testing.T) {
+func TestQuestionsAnswersAndUrgentMailAreToldOnceInTheMiddleOfATurn(t *testing.T) {
 	t.Parallel()
-	mail := []hook.Letter{letter(1), letter(2, hurried), letter(3, hurried)}
-	d, memory := hook.Step(hook.Memory{}.Read(mail[2].ID), mail)
-	if d.Context != "c3po: 1 urgent message. get_messages shows it." {
-		t.Errorf("it says %q", d.Context)
+	answer := func(l *hook.Letter) { l.ExpectsReply, l.Reply = false, true }
+	for name, c := range map[string]struct {
+		mail []hook.Letter
+		want string
+	}{
+		"a question":             {[]hook.Letter{letter(1)}, "c3po: 1 new message expecting an answer from 'web'. get_messages shows it."},
+		"an answer":              {[]hook.Letter{letter(1, answer)}, "c3po: 1 new answer to you from 'web'. get_messages shows it."},
+		"urgent mail":            {[]hook.Letter{letter(1, fyi, hurried)}, "c3po: 1 urgent message. get_messages shows it."},
+		"a question and other":   {[]hook.Letter{letter(1), letter(2, fyi)}, "c3po: 1 new message expecting an answer from 'web'. get_messages shows it."},
+		"mail that asks nothing": {[]hook.Letter{letter(1, fyi)}, ""},
+		"an urgent and a normal": {[]hook.Letter{letter(1, hurried), letter(2)}, "c3po: 2 new messages expecting an answer from 'web'. get_messages shows them."},
+	} {
+		d, memory := hook.Step(hook.Memory{}, c.mail, noon)
+		if d.Context != c.want {
+			t.Errorf("of %s it says %q", name, d.Context)
+		}
+		if d, _ := hook.Step(memory, c.mail, noon); d.Context != "" {
+			t.Errorf("of %s it says so twice: %q", name, d.Context)
+		}
 	}
-	if d, _ := hook.Step(memory, mail); d.Context != "" {
-		t.Errorf("it says so twice: %q", d.Context)
+	if d, _ := hook.Step(hook.Memory{}.Read(letter(1).ID), []hook.Letter{letter(1)}, noon); d.Context != "" {
+		t.Errorf("of mail that was read it says %q", d.Context)
 	}
-	if d, _ := hook.Step(hook.Memory{}, mail[:1]); d.Context != "" {
-		t.Errorf("of normal mail it says %q", d.Context)
+}
+
+// What a session was not told of must not count as told because of later mail.
+func TestWhatIsToldInTheMiddleOfATurnSaysNothingOfMailThatWaits(t *testing.T) {
+	t.Parallel()
+	mail := []hook.Letter{letter(1, fyi), letter(2)}
+	_, memory := hook.Step(hook.Memory{}, mail, noon)
+	if got := memory.Notified(); got != 0 {
+		t.Errorf("the session counts as told up to %d", got)
+	}
+	d, memory := hook.Stop(memory, mail, false, noon)
+	if d.Context != "c3po: 1 new message expecting an answer, 1 new message from 'web'. get_messages shows them." || memory.Notified() != 2 {
+		t.Errorf("the end of the turn says %q, told up to %d", d.Context, memory.Notified())
+	}
+	if d, _ := hook.Wake(memory, mail, noon); d.Context != "" {
+		t.Errorf("it says so again: %q", d.Context)
 	}
 }
 
@@ -252,7 +281,7 @@ func TestDecisionsLeaveTheMemoryTheyWereGivenAlone(t *testing.T) {
 	mail := []hook.Letter{letter(1), letter(2, hurried)}
 	memory.Read(letter(2).ID)
 	memory.Keep(nil)
-	if d, _ := hook.Step(memory, mail); d.Context == "" {
+	if d, _ := hook.Step(memory, mail, noon); d.Context == "" {
 		t.Error("the message counts as read")
 	}
 	if d, _ := hook.Stop(memory, mail[:1], false, noon); d.Context != "" {
@@ -271,7 +300,7 @@ func TestWhatHooksSayIsOneShortLineOfOurOwnWords(t *testing.T) {
 	place := hook.Place{ID: "api", Online: []c3po.AgentID{"a", "b"}}
 	start, _ := hook.Start(hook.Memory{}, place, mail, 7, noon)
 	prompt, _ := hook.Prompt(hook.Memory{}, mail, 0, noon)
-	step, _ := hook.Step(hook.Memory{}, mail)
+	step, _ := hook.Step(hook.Memory{}, mail, noon)
 	stop, _ := hook.Stop(hook.Memory{}, mail, false, noon)
 	wake, _ := hook.Wake(hook.Memory{}, mail, noon)
 	for _, d := range []hook.Decision{start, prompt, step, stop, wake, hook.Invite(hook.Decision{}), hook.Invite(hook.Decision{Context: "c3po: x."})} {

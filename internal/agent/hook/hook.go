@@ -154,12 +154,34 @@ func (m Memory) tell(mail []Letter, now time.Time) Memory {
 	return m
 }
 
+// knows reports whether the session has the text of a letter, or was told of that letter.
+func (m Memory) knows(l Letter) bool {
+	return m.read[l.ID] || m.blocked[l.ID] || m.hurried[l.ID] || m.woken[l.ID]
+}
+
+// ToldOf reports whether the session was told of a letter in any way and has not read it.
+func (m Memory) ToldOf(l Letter) bool { return !m.read[l.ID] && (m.knows(l) || l.Seq <= m.counted) }
+
+// tellSome remembers that some of the mail was told, up to the first letter that was not.
+func (m Memory) tellSome(mail, some []Letter, now time.Time) Memory {
+	counted := m.tell(some, now)
+	for _, l := range mail {
+		if l.Seq > m.counted && l.Seq <= counted.counted && !m.knows(l) {
+			counted.counted = l.Seq - 1
+		}
+	}
+	m.counted, m.saidAt, m.reminded = max(m.counted, counted.counted), counted.saidAt, counted.reminded
+	return m
+}
+
 // A Decision is what a hook answers. The zero value lets things take their course.
 type Decision struct {
 	Context string // for the model; at the end of a turn it makes the turn go on
 	Person  string // for the person, never for the model
 	// News is the mail that Context tells of, when it wakes a session.
 	News []c3po.MessageID
+	// Counted says that Context counts all mail.
+	Counted bool
 	// Later is mail that a session should be woken for once it has rested.
 	Later []c3po.MessageID
 }

@@ -25,6 +25,10 @@ const (
 		"Everything else works. Run /c3po:coordinate status to see why."
 )
 
+// ToolsDenied tells a person why mail starts no more turns in a session.
+const ToolsDenied = "c3po: this session was told of mail and called none of c3po's tools. Mail starts no more turns here until you write.\n" +
+	"If its tools are denied, allow mcp__plugin_c3po_c3po in /permissions, or run c3po off here."
+
 // Numbered says that the session has another name than the one it asked for.
 func (p Place) Numbered() bool { return p.Asked != "" && p.Asked.Name() != p.ID.Name() }
 

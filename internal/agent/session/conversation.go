@@ -13,6 +13,8 @@ import (
 const (
 	// restPeriod is how long a session is left alone whose turns would not end.
 	restPeriod = 15 * time.Second
+	// armTimeout is how long after its begin a session's monitor may still be starting.
+	armTimeout = 30 * time.Second
 	// maxFormerSessions is how many sessions of one run are remembered: a person may go
 	// back to one.
 	maxFormerSessions = 16
@@ -28,11 +30,16 @@ type conversation struct {
 	memory hook.Memory
 	former map[string]hook.Memory // of sessions before, by id
 
-	mail    map[c3po.MessageID]hook.Letter // not acked
-	seq     int64                          // mail is known up to here
-	posts   int                            // of rooms, unread when last looked
-	paused  pause
-	arrived map[c3po.MessageID]bool // came while the session was busy
+	mail       map[c3po.MessageID]hook.Letter // not acked
+	seq        int64                          // mail is known up to here
+	posts      int                            // of rooms, unread when last looked
+	paused     pause
+	arrived    map[c3po.MessageID]bool     // the session was not told of it yet
+	reminders  map[c3po.MessageID]reminder // mail that turns left unread
+	called     bool                        // a call of one of our tools has come
+	toolless   bool                        // it was told of mail and has no tools to read it with
+	began      time.Time                   // when its present session did
+	armsItself bool                        // its client starts a monitor
 
 	activity hook.Activity
 	is       c3po.SessionState // when state was last asked
@@ -93,7 +100,7 @@ func (c *conversation) begin(id string) {
 	if c.mail == nil {
 		c.mail, c.arrived = map[c3po.MessageID]hook.Letter{}, map[c3po.MessageID]bool{}
 		c.former, c.monitors = map[string]hook.Memory{}, map[chan string]bool{}
-		c.texts = map[c3po.MessageID]c3po.Message{}
+		c.texts, c.reminders = map[c3po.MessageID]c3po.Message{}, map[c3po.MessageID]reminder{}
 		c.owed, c.asked = map[c3po.MessageID]bool{}, map[c3po.MessageID]bool{}
 	}
 	if id == c.id {
@@ -107,6 +114,7 @@ func (c *conversation) begin(id string) {
 	}
 	c.id, c.memory = id, c.former[id]
 	c.prompts, c.invited, c.kept = 0, false, Kept{ID: id}
+	c.called, c.toolless, c.began = false, false, time.Now()
 }
 
 // turn begins one: a hook that still waits at the end of the last waits in vain.
@@ -117,7 +125,7 @@ func (c *conversation) turn() {
 			close(lines)
 		}
 	}
-	c.activity = c.activity.Works(time.Now())
+	c.activity = c.activity.Begins(time.Now())
 }
 
 // letters is the mail in the order it came.
@@ -248,7 +256,7 @@ func (c *conversation) drop(ids []c3po.MessageID) {
 
 // state is what the session does. When that changes is noted: observe looks often.
 func (c *conversation) state(off bool, now time.Time) c3po.SessionState {
-	is := c.activity.Noticed(c.noticed).State(hook.Switch{Off: off, Alone: c.alone, Armed: len(c.monitors) > 0}, now)
+	is := c.activity.Noticed(c.noticed).State(hook.Switch{Off: off, Alone: c.alone, Armed: len(c.monitors) > 0 && !c.toolless, Early: c.armsItself && now.Sub(c.began) < armTimeout}, now)
 	if !slices.Contains(is.Alike(), c.is) {
 		c.isSince = now
 	}
@@ -265,11 +273,10 @@ func (c *conversation) stateSince() *time.Time {
 	return &since
 }
 
-// endTurn is the end of a turn. What came during it is told at the next one, which
-// is soon if there is mail that could not wait.
+// endTurn is the end of a turn. What came during it and was not told is told now, or after a
+// rest if there is mail that was told too often.
 func (c *conversation) endTurn(later []c3po.MessageID) {
 	alone := time.Duration(0)
-	clear(c.arrived)
 	for _, id := range later {
 		c.arrived[id] = true
 		alone = restPeriod
@@ -281,6 +288,7 @@ func (c *conversation) endTurn(later []c3po.MessageID) {
 		}
 	}
 	c.again = nil
+	c.remembers(time.Now())
 	c.activity = c.activity.Rests(time.Now(), alone)
 }
 

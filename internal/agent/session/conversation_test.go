@@ -36,12 +36,14 @@ func TestMailOfFailedTurnsIsCalledAgainOnce(t *testing.T) {
 	var c conversation
 	c.begin("s1")
 	c.add(resident.View{Mail: []hook.Letter{{ID: "a", From: "web", Seq: 1}, {ID: "b", From: "web", Seq: 2}}, Seq: 2})
+	clear(c.arrived)
 	c.memory = c.memory.Read("b")
 	c.again = []c3po.MessageID{"a", "b", "gone"}
 	c.endTurn(nil)
 	if len(c.arrived) != 1 || !c.arrived["a"] {
 		t.Errorf("after a turn that ended well %v is called again, want what was not read", c.arrived)
 	}
+	clear(c.arrived)
 	c.endTurn(nil)
 	if len(c.arrived) != 0 {
 		t.Errorf("after the next turn %v is called again", c.arrived)

@@ -66,6 +66,7 @@ func (s *Server) observe(ctx context.Context) {
 			s.relook(ctx, askEvery/2)
 		}
 		s.slept()
+		s.reminds(time.Now())
 		s.wake()
 		s.leaves()
 		s.watchTranscript(time.Now())
@@ -117,6 +118,7 @@ func (s *Server) evidence(event hook.Event) {
 	switch {
 	case event.ByPerson():
 		c.meter.holds(now)
+		c.toolless = false
 	case event.Name == hook.StopEvent || event.Name == hook.StopFailure:
 		c.meter.releases(now)
 	}

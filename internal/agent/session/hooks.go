@@ -242,8 +242,8 @@ func (s *Server) onToolUsed(event hook.Event) hook.Decision {
 	s.conversation.took(event.ToolUseID)
 	s.reportSoon()
 	s.mu.Unlock()
-	return s.decide(func(m hook.Memory, _ []hook.Letter, _ time.Time) (hook.Decision, hook.Memory) {
-		return hook.Step(m, s.conversation.audible())
+	return s.decide(func(m hook.Memory, _ []hook.Letter, now time.Time) (hook.Decision, hook.Memory) {
+		return hook.Step(m, s.conversation.audible(), now)
 	})
 }
 
@@ -268,6 +268,7 @@ func (s *Server) onStop(ctx context.Context, event hook.Event) hook.Decision {
 		return hook.Stop(m, s.conversation.audible(), event.Again == "true", now)
 	})
 	if decision.Context == "" {
+		decision.Person = s.conversation.lacksTools()
 		s.conversation.clearTurn()
 		s.conversation.endTurn(decision.Later)
 	} else {
@@ -295,6 +296,9 @@ func (s *Server) decideHeld(by rule) hook.Decision {
 	s.conversation.memory = memory
 	if decision.Context != "" {
 		s.conversation.hinted = s.conversation.knownUpTo()
+	}
+	if decision.Counted {
+		clear(s.conversation.arrived)
 	}
 	return decision
 }

@@ -250,6 +250,7 @@ func New(cfg Config) *Server {
 		s.log = slog.New(slog.DiscardHandler)
 	}
 	s.conversation.begin("")
+	s.conversation.armsItself = cfg.Dialect.IsClaude() || cfg.Dialect == hook.OpenCode
 	s.conversation.alone, s.conversation.scripted = cfg.Unattended && !cfg.Answers, cfg.Unattended
 	return s
 }

@@ -363,6 +363,7 @@ func TestAMonitorHearsOfMailWhileTheSessionIsIdleAndNotWhileItWorks(t *testing.T
 		}
 	}()
 	r.prompt()
+	r.call("u1", "list_agents", nil)
 	r.send("web", "while it works")
 	eventually(t, "the mail is known", func() bool { return strings.Contains(r.prompt(), "1 message is not acked") })
 	text := r.hook(hook.Event{Name: hook.StopEvent, SessionID: "s1"})

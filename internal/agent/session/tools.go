@@ -99,6 +99,7 @@ func (s *Server) calling(next mcp.MethodHandler) mcp.MethodHandler {
 		}
 		s.mu.Lock()
 		s.conversation.activity = s.conversation.activity.Calls()
+		s.conversation.called, s.conversation.toolless = true, false
 		s.conversation.tookNotice()
 		s.reportSoon()
 		if name != "" {

@@ -62,7 +62,7 @@ func (s *Server) unlisten(lines chan string) {
 func (s *Server) wake() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.conversation.arrived) == 0 || len(s.conversation.monitors) == 0 || s.conversation.alone || s.off() {
+	if len(s.conversation.arrived) == 0 || len(s.conversation.monitors) == 0 || s.conversation.alone || s.conversation.toolless || s.off() {
 		return
 	}
 	if s.unanswered || s.trouble != nil {
@@ -101,7 +101,7 @@ func (s *Server) hurry() {
 		return
 	}
 	var decision hook.Decision
-	if decision, s.conversation.memory = hook.Step(s.conversation.memory, s.conversation.letters()); decision.Context != "" {
+	if decision, s.conversation.memory = hook.Step(s.conversation.memory, s.conversation.audible(), time.Now()); decision.Context != "" {
 		s.tellMonitors(decision.Context)
 	}
 }

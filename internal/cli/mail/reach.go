@@ -25,7 +25,7 @@ func explain(agent c3po.Agent, here []instance, now time.Time) []string {
 	case c3po.ReachNow:
 		say("It waits at a coordinator, so mail reaches its program at once.")
 	case c3po.ReachNextStep:
-		say("A turn has been running for %s: it hears of urgent mail at its next step, of other mail when the turn ends.", inState(agent, now))
+		say("A turn has been running for %s: it hears of questions, answers and urgent mail at its next step, of other mail when the turn ends.", inState(agent, now))
 	case c3po.ReachNextCall:
 		say("It has called %s but does not wait, so nothing can wake it: it reads mail when it calls again.", console.Ago(now, agent.LastSeen))
 	case c3po.ReachWaitingForHuman:
@@ -38,6 +38,12 @@ func explain(agent c3po.Agent, here []instance, now time.Time) []string {
 		say("It is out of quota %s. Its mail waits until then.", agent.OutOfQuota.When())
 		if agent.OutOfQuota.Evidence != "" {
 			say("Its client said: %s", agent.OutOfQuota.Evidence)
+		}
+	case c3po.ReachSoon:
+		if agent.State == c3po.SessionStarting {
+			say("Its session is starting: mail wakes it as soon as its monitor listens.")
+		} else {
+			say("Its user stopped its turn %s ago: mail starts another with their next prompt, or a minute after they stopped it.", inState(agent, now))
 		}
 	case c3po.ReachRetry:
 		say("Its last turn failed %s ago, because its model could not be asked: its mail starts another within 15 min.", inState(agent, now))

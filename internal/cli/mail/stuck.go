@@ -76,6 +76,8 @@ func waitLine(now time.Time, w c3po.Wait) string {
 	switch {
 	case w.Stalled:
 		facts = append(facts, "read, and no step for a while: stalled")
+	case w.Silent && w.State == c3po.TicketPending:
+		facts = append(facts, "told of it several times, and not read")
 	case w.Silent:
 		facts = append(facts, "read, and its turn ended without an answer")
 	case w.State == c3po.TicketPending:

@@ -131,7 +131,11 @@ func life(t c3po.Trace, from, to string) []occurrence {
 		all = append(all, occurrence{t.Stalled.At, to + " stalled: it has made no step for a while"})
 	}
 	if t.Silent != nil {
-		all = append(all, occurrence{t.Silent.At, to + "'s turn ended without an answer"})
+		left := to + "'s turn ended without an answer"
+		if t.Received == nil && len(t.Served) == 0 {
+			left = to + " was told of it several times and has not read it"
+		}
+		all = append(all, occurrence{t.Silent.At, left})
 	}
 	for _, answer := range t.Answered {
 		answered := "answered with " + console.Inline(string(answer.ID))

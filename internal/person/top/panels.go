@@ -201,6 +201,8 @@ func reach(a c3po.Agent) string {
 		return good().of("now")
 	case c3po.ReachNextStep:
 		return "at next step"
+	case c3po.ReachSoon:
+		return "in a minute"
 	case c3po.ReachNextCall:
 		return "at next call"
 	case c3po.ReachQuota:
