@@ -33,12 +33,6 @@ func openWaits() map[string]func(h *testHub, bob actor, asked c3po.MessageID) *l
 				return fmt.Sprint(texts(got.Messages)) + said(got.Outcome), err
 			})
 		},
-		"for pending mail, in turns": func(h *testHub, bob actor, _ c3po.MessageID) *later[string] {
-			return start(func() (string, error) {
-				got, err := inTurns(h.t.Context(), bob, &hub.Turn{}, c3po.PendingInput{Timeout: 600}, new(int))
-				return fmt.Sprint(texts(got.Messages)) + said(got.Outcome), err
-			})
-		},
 		"for pending mail or a pause": func(h *testHub, bob actor, _ c3po.MessageID) *later[string] {
 			return start(func() (string, error) {
 				got, err := bob.Pending(h.t.Context(), c3po.PendingInput{Timeout: 600, Paused: new("")})

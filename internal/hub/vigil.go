@@ -63,7 +63,7 @@ func (v *vigil) subscribe(ctx context.Context) (ending, error) {
 }
 
 // sleep returns when it is worth looking again, or when the wait cannot go on here.
-func (v *vigil) sleep(ctx context.Context, yield <-chan time.Time) (ending, error) {
+func (v *vigil) sleep(ctx context.Context) (ending, error) {
 	var lapsed, recheck <-chan time.Time
 	if v.lapses != nil {
 		lapsed = v.lapses.C
@@ -81,8 +81,6 @@ func (v *vigil) sleep(ctx context.Context, yield <-chan time.Time) (ending, erro
 	case <-v.deadline.C:
 		// Look once more: what came at the last moment is not a timeout.
 		v.late = true
-	case <-yield:
-		return 0, ErrYielded
 	case <-ctx.Done():
 		return 0, ctx.Err()
 	case <-v.box.hub.draining:

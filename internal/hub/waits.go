@@ -42,35 +42,17 @@ func (looking) again() time.Duration                                     { retur
 // finds what it is for or the time is over. If the agent is renamed it goes on under the
 // new name. A wait consumes nothing, so one that is cut off loses nothing.
 func (box *inbox) await(ctx context.Context, timeout time.Duration, queues []c3po.AgentID, q quest) (end ending, err error) {
-	turn := turnIn(ctx)
-	v := turn.take()
-	begins := v == nil
-	if begins {
-		if box.hub.isDraining() {
-			return drained, nil
-		}
-		if v, err = box.keepVigil(timeout, queues); err != nil {
-			return 0, err
-		}
-	}
-	defer func() {
-		if errors.Is(err, ErrYielded) {
-			turn.vigil = v
-			return
-		}
-		v.end(ctx, end == found)
-	}()
-	if begins {
-		if end, err := v.subscribe(ctx); end == drained || err != nil {
-			return end, err
-		}
-	} else if box.hub.isDraining() {
+	if box.hub.isDraining() {
 		return drained, nil
 	}
-	if v.id != box.id {
-		v.rename() // between two turns
+	v, err := box.keepVigil(timeout, queues)
+	if err != nil {
+		return 0, err
 	}
-	yield := turn.over()
+	defer func() { v.end(ctx, end == found) }()
+	if end, err := v.subscribe(ctx); end == drained || err != nil {
+		return end, err
+	}
 	for {
 		ok, err := q.look(ctx, v.waiter)
 		moved := false
@@ -98,7 +80,7 @@ func (box *inbox) await(ctx context.Context, timeout time.Duration, queues []c3p
 		}
 		v.waiter.PassOn()
 		v.pause = q.again()
-		if end, err := v.sleep(ctx, yield); end == drained || err != nil {
+		if end, err := v.sleep(ctx); end == drained || err != nil {
 			return end, err
 		}
 	}

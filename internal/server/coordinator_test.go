@@ -46,9 +46,6 @@ func startLogging(t *testing.T, cfg server.Config, book *faultrig.Buffer, log *s
 	if cfg.Listen == "" {
 		cfg.Listen = ":0"
 	}
-	if cfg.ParkAfter == 0 {
-		cfg.ParkAfter = time.Millisecond // so that these tests hold for waits that are parked
-	}
 	if cfg.Auth == "" {
 		// What most tests promise is the same whoever calls.
 		cfg.Auth = auth.None

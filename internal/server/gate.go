@@ -52,7 +52,6 @@ func (g *gate) ServeHTTP(plain http.ResponseWriter, r *http.Request) {
 	// The rest of an answer is sent after its handler has returned.
 	defer w.extend()
 	maps.Copy(w.Header(), g.standing)
-	r.TLS = rest.TLSOf(r)
 	if err := g.check(r); err != nil {
 		g.log.InfoContext(r.Context(), "request refused at the gate", "method", r.Method, "host", r.Host,
 			"remote", r.RemoteAddr, "err", err.Message)

@@ -43,9 +43,6 @@ const (
 	// idleTimeout is longer than the 60 s our clients and most proxies keep a
 	// connection for, so that it is rarely us who close one that is being used.
 	idleTimeout = 120 * time.Second
-	// parkAfter is how long a wait sleeps like any other request. To be parked costs a third
-	// more when it wakes, so whoever gets mail often is not. Our clients wait for 50 s at a time.
-	parkAfter = 10 * time.Second
 	// pingEvery is half the time after which a dead connection is noticed.
 	pingEvery = 5 * time.Second
 )
@@ -92,8 +89,6 @@ type Config struct {
 	// until its other end is asked whether it is there, and how long it has to answer;
 	// pingEvery if zero. It needs HTTP/2, as our clients speak where there is TLS.
 	PingEvery time.Duration
-	// ParkAfter is how long a wait sleeps until it is parked; parkAfter if zero.
-	ParkAfter time.Duration
 	Log       *slog.Logger     // silent if nil
 	Now       func() time.Time // a clock for tests; that of Redis if nil
 }
@@ -188,13 +183,12 @@ func Run(ctx context.Context, cfg Config, ready func(addr string)) error {
 	}
 	defer leave()
 	runners := []runner{h, keeper, watcher, buttonDoor{notifier, h, keeper, cfg.Log}, tidying{}}
-	lot := rest.NewLot(rest.LotConfig{After: cmp.Or(cfg.ParkAfter, parkAfter), Idle: idleTimeout, Stall: maxWriteStall})
-	served := handler(cfg, h, keeper, counts, shown, lot)
+	served := handler(cfg, h, keeper, counts, shown)
 	if export.Exporter != nil {
 		runners, served = append(runners, export.over(h, counts, cfg.Log)), traced(served)
 		defer export.flush(ctx)
 	}
-	return serve(ctx, cfg, runners, h.Drain, listeners, lot, served, func() {
+	return serve(ctx, cfg, runners, h.Drain, listeners, served, func() {
 		cfg.Log.Info("coordinator ready", "address", listener.Addr().String(), "version", cfg.Version)
 		if ready != nil {
 			ready(listener.Addr().String())
@@ -203,7 +197,7 @@ func Run(ctx context.Context, cfg Config, ready func(addr string)) error {
 }
 
 // handler is everything a coordinator serves.
-func handler(cfg Config, h *hub.Hub, keeper *auth.Keeper, counts *metrics.Metrics, shown face, lot *rest.Lot) http.Handler {
+func handler(cfg Config, h *hub.Hub, keeper *auth.Keeper, counts *metrics.Metrics, shown face) http.Handler {
 	mcp := mcpserver.New(mcpserver.Config{
 		Service:  serviceOf(h),
 		Version:  cfg.Version,
@@ -222,7 +216,7 @@ func handler(cfg Config, h *hub.Hub, keeper *auth.Keeper, counts *metrics.Metric
 	page := rest.Watch(cfg.Log, counts.Request, dashboard.New(web.Files()))
 	mux.Handle("GET /{$}", page)
 	mux.Handle("GET "+dashboard.Assets, page)
-	mux.Handle("/", rest.New(rest.Config{Hub: h, Auth: keeper, Join: shown.join, Limits: cfg.Limits, Lot: lot, Version: cfg.Version, Observe: counts.Request, Log: cfg.Log}))
+	mux.Handle("/", rest.New(rest.Config{Hub: h, Auth: keeper, Join: shown.join, Limits: cfg.Limits, Version: cfg.Version, Observe: counts.Request, Log: cfg.Log}))
 	return behindProxy(cfg.TrustedProxies, cfg.TLS == TLSOff, newGate(shown.names, cfg.Version, keeper.Known, cfg.Log, mux))
 }
 
@@ -250,13 +244,12 @@ type runner interface{ Run(context.Context) error }
 // serve runs hub and handler until ctx ends or one of them fails, then stops
 // them in the order that loses nothing: waits are answered, requests finish,
 // and only then the hub writes down what it still knows.
-func serve(ctx context.Context, cfg Config, runners []runner, drain func(), listeners []net.Listener, lot *rest.Lot, handler http.Handler, ready func()) error {
+func serve(ctx context.Context, cfg Config, runners []runner, drain func(), listeners []net.Listener, handler http.Handler, ready func()) error {
 	ping := cmp.Or(cfg.PingEvery, pingEvery)
 	// Work outlives ctx by the time it takes to stop.
 	work, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
 	group, work := errgroup.WithContext(work)
-	withPeer := auth.WithPeer(cfg.Started)
 	srv := &http.Server{
 		Handler:           handler,
 		ReadHeaderTimeout: readHeaderTimeout,
@@ -267,16 +260,14 @@ func serve(ctx context.Context, cfg Config, runners []runner, drain func(), list
 		HTTP2: &http.HTTP2Config{SendPingTimeout: ping, PingTimeout: ping},
 		// Shutdown waits for handlers but does not tell them to stop. This does.
 		BaseContext: func(net.Listener) context.Context { return work },
-		ConnContext: func(ctx context.Context, conn net.Conn) context.Context {
-			return rest.WithTLS(withPeer(ctx, conn), conn)
-		},
+		ConnContext: auth.WithPeer(cfg.Started),
 		// Handshakes that fail, mostly: nothing to wake anybody for.
 		ErrorLog: slog.NewLogLogger(cfg.Log.Handler(), slog.LevelInfo),
 	}
 	for _, r := range runners {
 		group.Go(func() error { return r.Run(work) })
 	}
-	for _, listener := range append(listeners, lot) {
+	for _, listener := range listeners {
 		group.Go(func() error {
 			if err := srv.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 				return err
@@ -290,19 +281,10 @@ func serve(ctx context.Context, cfg Config, runners []runner, drain func(), list
 		case <-ctx.Done():
 		case <-work.Done():
 		}
-		lot.Stop()
 		drain()
 		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTimeout)
 		defer cancel()
-		// Side by side: a caller that leaves its answer unread must not keep the doors open.
-		answered := make(chan struct{})
-		go func() {
-			defer close(answered)
-			lot.Drain(grace)
-		}()
-		err := srv.Shutdown(grace)
-		<-answered
-		if err != nil {
+		if srv.Shutdown(grace) != nil {
 			cfg.Log.Warn("requests did not finish in time and are cut off", "after", drainTimeout)
 			end()
 			return srv.Close()

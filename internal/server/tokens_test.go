@@ -73,7 +73,7 @@ func TestARevokedTokensWaitsAndStreamsCloseWithinASecondEverywhere(t *testing.T)
 	for i := range waits {
 		door, wait := doors[i%len(doors)], "wait_for_message"
 		if i%2 == 0 {
-			wait = "pending" // is parked
+			wait = "pending"
 		}
 		go func() {
 			status, text, err := call(t.Context(), client, "POST", door.url+"/api/op/"+wait, made.Secret, `{"timeout":60}`,

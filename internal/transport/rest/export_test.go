@@ -14,10 +14,3 @@ func Routes() []string {
 	}
 	return all
 }
-
-// Parked is how many connections are here.
-func (l *Lot) Parked() int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return len(l.parked)
-}

@@ -3,7 +3,6 @@ package rest
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"net/http"
 	"strconv"
 
@@ -66,25 +65,17 @@ func operationCalled(name string) c3po.Operation {
 // act runs one call as the request's caller, and answers it.
 func (s *server) act(run call) http.Handler {
 	return s.admit(func(w http.ResponseWriter, r *http.Request, caller c3po.Caller) {
-		s.perform(s.hub.As(caller), w, r, run)
+		actor := s.hub.As(caller)
+		out, err := run(r, actor)
+		introduce(w.Header(), actor)
+		if err != nil {
+			s.refuse(w, r, err)
+			return
+		}
+		if s.answer(w, r, out) {
+			actor.Delivered()
+		}
 	})
-}
-
-// perform says false, and answers nothing, if the call waits and is to be made again.
-func (s *server) perform(actor *hub.Actor, w http.ResponseWriter, r *http.Request, run call) (ended bool) {
-	out, err := run(r, actor)
-	if errors.Is(err, hub.ErrYielded) {
-		return false
-	}
-	introduce(w.Header(), actor)
-	if err != nil {
-		s.refuse(w, r, err)
-		return true
-	}
-	if s.answer(w, r, out) {
-		actor.Delivered()
-	}
-	return true
 }
 
 // These headers as net/http keeps them, and the values of those that are always the same.

@@ -22,8 +22,7 @@ type route struct {
 const (
 	apiPrefix   = "/api/"
 	agentPrefix = "/agent"
-	// waitsForMail is the operation that sessions sleep in. It changes nothing and needs
-	// no proof, so that it can be made twice.
+	// waitsForMail is the operation that sessions sleep in.
 	waitsForMail = "pending"
 )
 
@@ -42,7 +41,7 @@ func (s *server) routes() []route {
 			takes: []parameter{agentHeader, sessionHeader, spaceHeader, cursorQuery, limitQuery, statusQuery}, answers: []reply{{status: 200, says: "One page of agents.", body: c3po.AgentList{}}}}},
 		{"GET", "/api/pending", handle(s, waitsForMail, pendingQuery, c3po.Service.Pending), about{id: "pending_mail", tag: "rest", says: "Unacked mail, without recording that it was seen.",
 			takes: []parameter{agentHeader, sessionHeader, spaceHeader, runHeader, cursorQuery, limitQuery}, answers: []reply{{status: 200, says: "Pending mail.", body: c3po.Pending{}, by: paged}}}},
-		{"GET", "/api/wait", s.parking(callOf(waitsForMail, s.waitQuery, c3po.Service.Pending)), about{id: "wait_for_mail", tag: "rest", says: "As /api/pending, once there is mail or the time is over.",
+		{"GET", "/api/wait", s.act(callOf(waitsForMail, s.waitQuery, c3po.Service.Pending)), about{id: "wait_for_mail", tag: "rest", says: "As /api/pending, once there is mail or the time is over.",
 			takes: []parameter{agentHeader, sessionHeader, spaceHeader, runHeader, {in: "query", name: "timeout", says: "Seconds to wait", kind: 0, least: 1, most: 3600, otherwise: 60},
 				{in: "query", name: "after", says: "Wait for mail after this sequence: the seq of an earlier answer", kind: 0}, cursorQuery, limitQuery},
 			answers: []reply{{status: 200, says: "Pending mail, none if the time was over, or the word to retry.", body: c3po.PendingResult{}, by: paged}}}},
@@ -87,11 +86,7 @@ func (s *server) routes() []route {
 	routes = append(routes, s.passkeyRoutes()...)
 	routes = append(routes, s.bridgeRoutes()...)
 	for _, op := range dialect.Operations() {
-		handler := s.act(operation(op))
-		if op.Name == waitsForMail {
-			handler = s.parking(operation(op))
-		}
-		routes = append(routes, route{"POST", "/api/op/" + op.Name, handler, aboutOperation(op)})
+		routes = append(routes, route{"POST", "/api/op/" + op.Name, s.act(operation(op)), aboutOperation(op)})
 	}
 	return routes
 }

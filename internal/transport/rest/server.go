@@ -1,7 +1,6 @@
 // Package rest serves the hub over HTTP as JSON: the routes of the API reference, and
 // POST /api/op/{name} for every operation of the table. It decides nothing; it reads
-// requests, calls the hub as the request's caller, and writes answers. Waits that take long
-// leave net/http for a Lot.
+// requests, calls the hub as the request's caller, and writes answers.
 package rest
 
 import (
@@ -22,7 +21,6 @@ type Config struct {
 	Auth    *auth.Keeper // says who makes a request
 	Join    Joining      // how other hosts join; they cannot if zero
 	Limits  c3po.Limits  // those of the hub; c3po.DefaultLimits() if zero
-	Lot     *Lot         // where long waits sleep; none is parked if nil
 	Version string
 	Observe Observer     // nobody counts if nil
 	Log     *slog.Logger // silent if nil
@@ -36,7 +34,6 @@ type server struct {
 	// downloads of them that are under way
 	downloads atomic.Int64
 	limits    c3po.Limits
-	lot       *Lot
 	version   string
 	log       *slog.Logger
 }
@@ -46,7 +43,7 @@ var openapi []byte
 
 // New makes the handler of everything REST.
 func New(cfg Config) http.Handler {
-	s := &server{hub: cfg.Hub, auth: cfg.Auth, join: cfg.Join, offers: &programs{}, limits: cfg.Limits, lot: cfg.Lot, version: cfg.Version, log: cfg.Log}
+	s := &server{hub: cfg.Hub, auth: cfg.Auth, join: cfg.Join, offers: &programs{}, limits: cfg.Limits, version: cfg.Version, log: cfg.Log}
 	if s.limits == (c3po.Limits{}) {
 		s.limits = c3po.DefaultLimits()
 	}

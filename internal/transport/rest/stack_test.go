@@ -34,27 +34,21 @@ type testServer struct {
 // onRedis is the stack as it runs in production, over the Redis at url.
 func onRedis(t *testing.T, url string) *testServer {
 	t.Helper()
-	return onRedisWith(t, url, nil)
-}
-
-// onRedisWith is onRedis with a place for waits that take long.
-func onRedisWith(t *testing.T, url string, lot *rest.Lot) *testServer {
-	t.Helper()
 	store, err := redisstore.Open(t.Context(), redisstore.Config{URL: url, Limits: c3po.DefaultLimits()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(store.Close)
-	return over(t, store, lot)
+	return over(t, store)
 }
 
 // onModel is the stack over the model of the store, whose clock synctest fakes.
 func onModel(t *testing.T) *testServer {
 	t.Helper()
-	return over(t, storetest.NewModel(c3po.DefaultLimits()), nil)
+	return over(t, storetest.NewModel(c3po.DefaultLimits()))
 }
 
-func over(t *testing.T, store store.Store, lot *rest.Lot) *testServer {
+func over(t *testing.T, store store.Store) *testServer {
 	t.Helper()
 	book := &logbook{}
 	log := slog.New(slog.NewJSONHandler(book, nil))
@@ -70,7 +64,7 @@ func over(t *testing.T, store store.Store, lot *rest.Lot) *testServer {
 		stop()
 		running.Wait()
 	})
-	return &testServer{Handler: rest.New(rest.Config{Hub: h, Auth: auth.New(auth.Config{Mode: auth.None}), Lot: lot, Version: "1.0.0", Log: log}), hub: h, log: book}
+	return &testServer{Handler: rest.New(rest.Config{Hub: h, Auth: auth.New(auth.Config{Mode: auth.None}), Version: "1.0.0", Log: log}), hub: h, log: book}
 }
 
 // newSpace is a space no other test has seen: they share one Redis.

@@ -155,7 +155,7 @@ func TestAPollAfterARenamingElsewhereIsAnsweredUnderTheNewName(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		model := storetest.NewModel(c3po.DefaultLimits())
-		here, there := over(t, model, nil), over(t, model, nil)
+		here, there := over(t, model), over(t, model)
 		run := map[string]string{"X-C3PO-Run": "box:7:8"}
 		here.ask(t, question{path: "/api/pending", as: "bob", header: run})
 		there.ask(t, question{path: "/api/op/rename", as: "bob", header: run, body: `{"new_id":"robert"}`})

@@ -20,34 +20,26 @@ type Observer func(route string, status int, took time.Duration)
 // is logged on its behalf. Observe may be nil.
 func Watch(log *slog.Logger, observe Observer, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		seen := &witness{ResponseWriter: w, watch: watch{log, observe, time.Now()}}
+		seen := &witness{ResponseWriter: w, log: log, observe: observe, began: time.Now()}
 		r = r.WithContext(withRequestID(r.Context()))
 		defer func() {
 			trouble := recover()
 			if trouble == http.ErrAbortHandler {
 				panic(trouble)
 			}
-			if !seen.parked { // else it is not over
-				seen.end(trouble, r)
-			}
+			seen.end(trouble, r)
 		}()
 		next.ServeHTTP(seen, r)
 	})
 }
 
-// watch is what is needed to tell of a request that has ended.
-type watch struct {
-	log     *slog.Logger
-	observe Observer
-	began   time.Time
-}
-
 // witness remembers the status that was written.
 type witness struct {
 	http.ResponseWriter
-	watch
-	status int
-	parked bool // it has left net/http, and another witness sees its end
+	log     *slog.Logger
+	observe Observer
+	began   time.Time
+	status  int
 }
 
 // end tells of a request after its handler, and of the trouble that it got into.
