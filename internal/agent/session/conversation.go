@@ -114,7 +114,7 @@ func (c *conversation) begin(id string) {
 	}
 	c.id, c.memory = id, c.former[id]
 	c.prompts, c.invited, c.kept = 0, false, Kept{ID: id}
-	c.called, c.toolless, c.began = false, false, time.Now()
+	c.began = time.Now()
 }
 
 // turn begins one: a hook that still waits at the end of the last waits in vain.
