@@ -49,4 +49,7 @@ cp "$work/$(go env GOHOSTARCH)/c3po" "$work/context/c3po"
 go test -c -o "$work/quickstart.test" ./test/quickstart
 said "programs for amd64 and arm64"
 
+test/deploy/source.sh "$work"
+said "the image of a clone is built, with its dashboard"
+
 unshare --net sh -c 'ip link set lo up && exec "$@"' sh test/deploy/containers.sh
