@@ -18,7 +18,7 @@ import (
 // unpromised are the scripts that no promise of a store runs: tokens, invitations and
 // the audit are auth's, and the others prepare or tidy up.
 var unpromised = []string{
-	"audit_append", "authority_propose", "floor_raise", "grant_put", "grant_revoke", "grant_touch", "invite_put", "invite_spend", "passkey_put", "proof_put", "proof_sign", "proof_spend", "run_note",
+	"audit_append", "authority_propose", "floor_raise", "grant_put", "grant_revoke", "grant_touch", "invite_spend", "passkey_put", "record_claim", "record_put", "run_note",
 	"agent_forget", "import_drop", "message_relist", "schema_record", "space_begin", "space_leave", "space_vacate",
 }
 

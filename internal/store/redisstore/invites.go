@@ -26,8 +26,13 @@ func (s *Store) PutInvite(ctx context.Context, i auth.Invite) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.run(ctx, "invite_put", noSpace,
-		with{"invite": inviteKey(i.ID), "text": string(body), "hash": i.Hash, "expires": i.Expires.UnixMilli(), "kept_ms": millis(inviteKept)})
+	return s.putInvite(ctx, inviteKey(i.ID), string(body), i.Hash, i.Expires)
+}
+
+func (s *Store) putInvite(ctx context.Context, key, text, hash string, expires time.Time) error {
+	_, err := s.run(ctx, "record_put", noSpace, with{
+		"record": key, "expires": expires.UnixMilli(), "life_ms": 0, "kept_ms": millis(inviteKept), "fields": []string{"i", text, "hash", hash, "tries", "0", "used", ""},
+	})
 	return err
 }
 

@@ -21,9 +21,7 @@ func (s *Store) PutLink(ctx context.Context, l auth.Link) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.run(ctx, "invite_put", noSpace,
-		with{"invite": linkKey(l.ID), "text": string(body), "hash": l.Hash, "expires": l.Expires.UnixMilli(), "kept_ms": millis(inviteKept)})
-	return err
+	return s.putInvite(ctx, linkKey(l.ID), string(body), l.Hash, l.Expires)
 }
 
 // SpendLink implements auth.Store.

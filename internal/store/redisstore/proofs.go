@@ -34,7 +34,9 @@ func (s *Store) Passkeys(ctx context.Context) (map[string]string, error) {
 
 // PutProof implements auth.Store.
 func (s *Store) PutProof(ctx context.Context, id, act string, life time.Duration) (time.Time, error) {
-	answer, err := s.run(ctx, "proof_put", noSpace, with{"proof": proofKey(id), "act": act, "life_ms": millis(life), "kept_ms": millis(staleProofKept)})
+	answer, err := s.run(ctx, "record_put", noSpace, with{
+		"record": proofKey(id), "expires": "", "life_ms": millis(life), "kept_ms": millis(staleProofKept), "fields": []string{"act", act, "signature", "", "used", ""},
+	})
 	if err != nil {
 		return time.Time{}, err
 	}
@@ -57,16 +59,16 @@ func (s *Store) Proof(ctx context.Context, id string) (auth.ProofRecord, bool, e
 
 // SignProof implements auth.Store.
 func (s *Store) SignProof(ctx context.Context, id, signature string) (auth.ProofOutcome, error) {
-	answer, err := s.run(ctx, "proof_sign", noSpace, with{"proof": proofKey(id), "signature": signature})
-	if err != nil {
-		return "", err
-	}
-	return auth.ProofOutcome(word(answer[0])), nil
+	return s.claimProof(ctx, id, "signature", signature, 0)
 }
 
 // SpendProof implements auth.Store.
 func (s *Store) SpendProof(ctx context.Context, id string) (auth.ProofOutcome, error) {
-	answer, err := s.run(ctx, "proof_spend", noSpace, with{"proof": proofKey(id), "attempt": rand.Text(), "kept_ms": millis(usedProofKept)})
+	return s.claimProof(ctx, id, "used", rand.Text(), usedProofKept)
+}
+
+func (s *Store) claimProof(ctx context.Context, id, field, value string, kept time.Duration) (auth.ProofOutcome, error) {
+	answer, err := s.run(ctx, "record_claim", noSpace, with{"record": proofKey(id), "field": field, "value": value, "kept_ms": millis(kept)})
 	if err != nil {
 		return "", err
 	}
