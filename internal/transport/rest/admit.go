@@ -7,7 +7,6 @@ import (
 
 	"github.com/c3po-dev/c3po/c3po"
 	"github.com/c3po-dev/c3po/internal/auth"
-	"github.com/c3po-dev/c3po/internal/hub"
 )
 
 // admit serves a request as its caller, for as long as the caller is admitted.
@@ -21,15 +20,6 @@ func (s *server) admit(serve func(http.ResponseWriter, *http.Request, c3po.Calle
 		defer release()
 		serve(w, r.WithContext(ctx), caller)
 	})
-}
-
-// actor admits the caller of a request, which is then made with another context.
-func (s *server) actor(r *http.Request) (*hub.Actor, *http.Request, func(), error) {
-	caller, ctx, release, err := s.auth.Caller(r, door)
-	if err != nil {
-		return nil, r, nil, err
-	}
-	return s.hub.As(caller), r.WithContext(ctx), release, nil
 }
 
 // forRoles serves callers of these roles what is the same for all of them.
