@@ -29,6 +29,10 @@ const (
 const ToolsDenied = "c3po: this session was told of mail and called none of c3po's tools. Mail starts no more turns here until you write.\n" +
 	"If its tools are denied, allow mcp__plugin_c3po_c3po in /permissions, or run c3po off here."
 
+// UserWrote wakes a session for what its user has written through c3po, which follows in the
+// prompt itself.
+const UserWrote = "c3po: your user has written to you through c3po."
+
 // Numbered says that the session has another name than the one it asked for.
 func (p Place) Numbered() bool { return p.Asked != "" && p.Asked.Name() != p.ID.Name() }
 

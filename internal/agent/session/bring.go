@@ -1,6 +1,7 @@
 package session
 
 import (
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -65,6 +66,10 @@ func (s *Server) bring(d hook.Decision) (lines string) {
 	if !s.dialect.IsClaude() || len(mail) == 0 {
 		return d.Context
 	}
+	if !slices.ContainsFunc(mail, func(m c3po.Message) bool { return m.FromAgent != c3po.Human }) {
+		s.conversation.bringing, s.conversation.frame = mail, []string{hook.UserWrote}
+		return hook.UserWrote
+	}
 	text := strings.TrimSuffix(strings.ReplaceAll(envelope.Renderer{Acks: true}.Brought(mail), "\n\n", "\n"), "\n")
 	for line := range strings.SplitSeq(text, "\n") {
 		if len(line) > maxLineBytes {
@@ -95,7 +100,23 @@ func (c *conversation) comes(prompt string) {
 			c.meter.begins(m.ID, time.Now())
 		}
 	}
+	if slices.Equal(c.frame, []string{hook.UserWrote}) {
+		c.saying = c.bringing
+	}
 	c.brought, c.bringing, c.frame = c.bringing, nil, nil
+}
+
+// says adds what the user has written through c3po to a prompt that it has begun. Claude Code
+// tells the model that what a monitor prints is not of the user; this comes apart from that.
+func (s *Server) says(d hook.Decision) hook.Decision {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.conversation.saying) > 0 {
+		text := strings.TrimSuffix(envelope.Renderer{Acks: true}.ByPerson(s.conversation.saying), "\n")
+		d.Context = strings.TrimPrefix(d.Context+"\n"+text, "\n")
+	}
+	s.conversation.saying = nil
+	return d
 }
 
 // tookMail says that the client has asked the model with the mail in the prompt.

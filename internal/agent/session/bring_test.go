@@ -166,8 +166,13 @@ func TestTheEnvelopeHoldsForMailThatWakesASession(t *testing.T) {
 			t.Errorf("%q: a character that does something got through: %q", body, shown)
 		}
 		outside := 0
-		for line := range strings.Lines(shown) {
+		for i, line := range strings.SplitAfter(shown, "\n") {
 			switch {
+			case i == 0 && strings.Contains(shown, "[c3po "):
+				words, found := strings.CutPrefix(line, "c3po: 'web' asks: “.")
+				if words, found = strings.CutSuffix(words, "”\n"); !found || strings.ContainsAny(words, "“”<>&") {
+					t.Errorf("%q: the first line is %s", body, line)
+				}
 			case strings.HasPrefix(line, "| "):
 			case strings.Contains(line, "system-reminder"), strings.Contains(line, "your user allows"), strings.Contains(line, "from human"):
 				t.Errorf("%q: outside of the gutter: %s", body, line)
@@ -181,7 +186,7 @@ func TestTheEnvelopeHoldsForMailThatWakesASession(t *testing.T) {
 				t.Errorf("%q came back as %q", body, text)
 			}
 			if outside != 3 {
-				t.Errorf("%q: %d lines of ours, want 3:\n%s", body, outside, shown)
+				t.Errorf("%q: %d lines of ours behind the first, want 3:\n%s", body, outside, shown)
 			}
 		} else if !strings.Contains(shown, "get_messages shows it") || strings.Contains(shown, "<") {
 			t.Errorf("%q: the model reads:\n%s", body, shown)
@@ -193,5 +198,31 @@ func TestTheEnvelopeHoldsForMailThatWakesASession(t *testing.T) {
 	}
 	if want := 1 + len(hostile) - 4; brought != want {
 		t.Errorf("%d bodies came with the wake, want %d", brought, want)
+	}
+}
+
+func TestThePersonsAnswerComesAsWordsOfTheUserAndNotOfAProgram(t *testing.T) {
+	t.Parallel()
+	r := start(t, coordinator(t).URL(), "box:1:1")
+	lines := r.idles()
+	r.types("go on")
+	r.escalates("u1", "May I?")
+	r.stop()
+	open, err := r.as("api").Tickets(t.Context(), c3po.TicketsInput{Which: c3po.TicketsAsked, State: c3po.TicketsOpen})
+	if err != nil || len(open.Tickets) != 1 {
+		t.Fatalf("%+v, %v", open, err)
+	}
+	id := open.Tickets[0].ID
+	if _, err := r.as(c3po.Human).Reply(t.Context(), c3po.ReplyInput{MessageID: id, Response: "go ahead"}); err != nil {
+		t.Fatal(err)
+	}
+	line := <-lines
+	if line != "c3po: your user has written to you through c3po." {
+		t.Errorf("the monitor says %q", line)
+	}
+	text := shownBy(t, r.types("<task-notification>\n<event>"+line+"</event>\n</task-notification>"))
+	want := "c3po: your user has written this through c3po, in answer to your question " + string(id) + "\n"
+	if !strings.Contains(text, want) || !strings.Contains(text, "\n| go ahead\n") || strings.Contains(text, "other programs") {
+		t.Errorf("the prompt carries:\n%s", text)
 	}
 }

@@ -70,6 +70,7 @@ type conversation struct {
 	texts    map[c3po.MessageID]c3po.Message // mail that may come with a wake
 	bringing []c3po.Message                  // was sent to the monitors
 	frame    []string                        // the lines that c3po puts around it
+	saying   []c3po.Message                  // goes into the prompt that has begun, as the user's
 	brought  []c3po.Message                  // is in a prompt, with which the model is not known to have been asked
 
 	meter meter

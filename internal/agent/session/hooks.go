@@ -70,7 +70,7 @@ func (s *Server) answerHook(ctx context.Context, event hook.Event) string {
 		if settles {
 			decision = hook.Settled(decision)
 		}
-		return s.dialect.Write(s.tellOverlaps(decision), event.Name)
+		return s.dialect.Write(s.says(s.tellOverlaps(decision)), event.Name)
 	case hook.PostToolUse:
 		decision := s.showAsk(s.onToolUsed(event))
 		if !s.dialect.Deaf() {

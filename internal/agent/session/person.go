@@ -9,13 +9,27 @@ import (
 	"github.com/c3po-dev/c3po/internal/agent/hook"
 )
 
+// typedLately is how long before a prompt its user must have typed, where that is known: a
+// prompt of another plugin looks like one of theirs.
+const typedLately = 20 * time.Second
+
+// mayBeTyped reports whether somebody may have typed the prompt that has just come.
+func (s *Server) mayBeTyped() bool {
+	if s.sees == nil {
+		return true
+	}
+	at := s.sees().Typed
+	return at.IsZero() || time.Since(at) < typedLately
+}
+
 // personWrites notes that the user writes in the session, and says whether that settles
 // the agent's questions to them: the person who was asked is here.
 func (s *Server) personWrites(event hook.Event) bool {
+	typed := s.mayBeTyped()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := &s.conversation
-	if !event.ByPerson() || c.scripted || c.paused.why != c3po.PausedForHuman {
+	if !event.ByPerson() || !typed || c.scripted || c.paused.why != c3po.PausedForHuman {
 		return false
 	}
 	news := c.unsettled == nil

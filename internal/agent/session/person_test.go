@@ -121,3 +121,19 @@ func TestThePersonSeesThatTheirAgentAsksThem(t *testing.T) {
 		t.Errorf("and again: %s", again)
 	}
 }
+
+func TestAPromptThatNobodyTypedSettlesNoQuestion(t *testing.T) {
+	t.Parallel()
+	r := startAs(t, coordinator(t).URL(), "box:1:1", func(cfg *session.Config) {
+		long := time.Now().Add(-time.Minute)
+		cfg.Sees = func() session.Sight { return session.Sight{Typed: long} }
+	})
+	r.escalates("u1", "Drop the table?")
+	r.stop()
+	if text := r.types("another plugin submits this"); strings.Contains(text, "withdrawn") {
+		t.Errorf("the model hears %s", text)
+	}
+	if n := r.questions(); n != 1 {
+		t.Errorf("%d questions are open", n)
+	}
+}
