@@ -114,6 +114,7 @@ const (
 	Diag   Toolset = "diag"
 	Compat Toolset = "compat"
 	Bridge Toolset = "bridge"
+	C2C    Toolset = "c2c"
 )
 
 // A Listing is an answer whose rows REST writes as a bare array, with the

@@ -34,12 +34,18 @@ func Main(ctx context.Context, p Process) int {
 	return a.End(root.ExecuteContext(ctx))
 }
 
+// c2cCommands are the commands of c2c that have another name here.
+var c2cCommands = map[string]string{"list": "agents", "poll-inbox": "inbox", "monitor": "tail"}
+
 // calledAs gives the arguments of a program that was started by one of its
 // other names.
 func calledAs(name string, args []string) []string {
 	name = strings.TrimSuffix(filepath.Base(name), ".exe")
 	if slices.Contains(append(agentside.BridgeNames(), agentside.FormatStreamName), name) {
 		return append([]string{name}, args...)
+	}
+	if name == "c2c" && len(args) > 0 {
+		return append([]string{cmp.Or(c2cCommands[args[0]], args[0])}, args[1:]...)
 	}
 	if name == agentside.ClaudeDocker {
 		return agentside.DockerArguments(args)

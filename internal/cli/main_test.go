@@ -32,3 +32,12 @@ func TestTheProgramAnswersAsClaudeDocker(t *testing.T) {
 		t.Errorf("our own name gives %q", got)
 	}
 }
+
+func TestTheProgramAnswersAsC2C(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{"send": "send", "list": "agents", "poll-inbox": "inbox", "monitor": "tail"} {
+		if diff := cmp.Diff([]string{want, "--json"}, calledAs("/usr/bin/c2c", []string{name, "--json"})); diff != "" {
+			t.Error(diff)
+		}
+	}
+}

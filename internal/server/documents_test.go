@@ -20,6 +20,7 @@ func TestAClientWrittenFromEachDocumentAloneWorksUnchanged(t *testing.T) {
 	}{
 		"the design document":        {[]string{"../../test/documents/design.sh"}, "core,more,compat"},
 		"the API reference":          {[]string{"go", "run", "../../test/documents/api"}, "core"},
+		"the architecture of c2c":    {[]string{"../../test/documents/c2c.sh"}, "c2c"},
 		"the bridge's specification": {[]string{"../../test/documents/bridge.sh"}, "bridge"},
 	} {
 		t.Run(name, func(t *testing.T) {

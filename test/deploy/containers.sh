@@ -171,8 +171,22 @@ within 30 pod exec "$coordinator" c3po health
 rm -rf "$work/laptop"
 exchange "$work/laptop" pod exec "$coordinator" c3po invite --host laptop --at "127.0.0.1:$port"
 arrived "$work/laptop" || fail "what was sent did not arrive"
+built=$(pod inspect --format '{{.ImageName}}' "$coordinator")
 first down -v || fail "$(cat "$work/compose.log")"
 said "the first compose file of the project is served too"
+# Beside the Dockerfile of a clone it makes the image that run.sh has built from one.
+pod load -q -i "$work/clone.tar" >/dev/null
+pod tag localhost/clone:latest "$built"
+first up -d --no-build || fail "$(cat "$work/compose.log")"
+coordinator=$(first ps -q coordinator)
+within 30 pod exec "$coordinator" c3po health
+[ "$(pod inspect --format '{{.Image}}' "$coordinator")" = "$(pod image inspect --format '{{.Id}}' localhost/clone:latest)" ] || fail "it runs another image than the clone's"
+rm -rf "$work/laptop"
+exchange "$work/laptop" pod exec "$coordinator" c3po invite --host laptop --at "127.0.0.1:$port"
+arrived "$work/laptop" || fail "what was sent did not arrive"
+curl -fsk "https://127.0.0.1:$port/" | grep 'id="page"' >/dev/null || fail "the image of a clone has no dashboard"
+first down -v || fail "$(cat "$work/compose.log")"
+said "and with the image of a clone, which has the dashboard"
 
 # 4. The quick start of the documents, as it is written there. docker is what it calls
 # the runtime.

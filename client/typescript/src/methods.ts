@@ -168,6 +168,81 @@ export abstract class Methods {
     return this.call("sweep", input, options);
   }
 
+  /** Claim an alias for this c3po session. */
+  c2cRegister(input: wire.Alias = {}, options?: CallOptions): Promise<wire.Self> {
+    return this.call("c2c_register", input, options);
+  }
+
+  /** Show your c3po alias. */
+  c2cWhoami(input: wire.None = {}, options?: CallOptions): Promise<wire.Self> {
+    return this.call("c2c_whoami", input, options);
+  }
+
+  /** List c3po registrations: who is alive, and in which rooms. */
+  c2cList(input: wire.ListAgentsInput = {}, options?: CallOptions): Promise<Page<wire.Registration>> {
+    return this.call("c2c_list", input, options);
+  }
+
+  /** Send a message to one alias through c3po. */
+  c2cSend(input: wire.SendTo, options?: CallOptions): Promise<wire.Receipt> {
+    return this.call("c2c_send", input, options);
+  }
+
+  /** Send a c3po message to every other live agent. */
+  sendAll(input: wire.SendAll, options?: CallOptions): Promise<wire.BroadcastReceipt> {
+    return this.call("send_all", input, options);
+  }
+
+  /** Read your c3po messages and take them out of the inbox. */
+  pollInbox(input: wire.GetMessagesInput = {}, options?: CallOptions): Promise<Page<wire.Envelope>> {
+    return this.call("poll_inbox", input, options);
+  }
+
+  /** Read your c3po messages and leave them in the inbox. */
+  peekInbox(input: wire.GetMessagesInput = {}, options?: CallOptions): Promise<Page<wire.Envelope>> {
+    return this.call("peek_inbox", input, options);
+  }
+
+  /** Join a c3po room, and read what was last said in it. */
+  joinRoom(input: wire.InRoom, options?: CallOptions): Promise<wire.RoomJoined> {
+    return this.call("join_room", input, options);
+  }
+
+  /** Leave a c3po room. */
+  leaveRoom(input: wire.InRoom, options?: CallOptions): Promise<wire.RoomLeft> {
+    return this.call("leave_room", input, options);
+  }
+
+  /** Say something in a c3po room. */
+  sendRoom(input: wire.SendRoom, options?: CallOptions): Promise<wire.PostReceipt> {
+    return this.call("send_room", input, options);
+  }
+
+  /** Read what was last said in a c3po room. */
+  c2cRoomHistory(input: wire.InRoom, options?: CallOptions): Promise<Page<wire.Envelope>> {
+    return this.call("c2c_room_history", input, options);
+  }
+
+  /** List the c3po rooms you are in. */
+  myRooms(input: wire.None = {}, options?: CallOptions): Promise<Page<wire.Room>> {
+    return this.call("my_rooms", input, options);
+  }
+
+  /** List all c3po rooms you can see. */
+  listRooms(input: wire.None = {}, options?: CallOptions): Promise<Page<wire.Room>> {
+    return this.call("list_rooms", input, options);
+  }
+
+  /** Invite an alias to a c3po room. */
+  sendRoomInvite(input: wire.RoomInvitation, options?: CallOptions): Promise<wire.RoomInvited> {
+    return this.call("send_room_invite", input, options);
+  }
+
+  /** Make a c3po room public or invite_only. */
+  setRoomVisibility(input: wire.RoomVisibility, options?: CallOptions): Promise<wire.Room> {
+    return this.call("set_room_visibility", input, options);
+  }
+
   /** End this session; the agent stays known and keeps its mail. */
   unregister(input: wire.None = {}, options?: CallOptions): Promise<wire.Unregistered> {
     return this.call("unregister", input, options);

@@ -77,6 +77,36 @@ export interface Operations {
   tail_log: { in: wire.LogInput; out: wire.LogPage };
   /** Remove c3po agents that were silent for long; their unread mail becomes dead letters. A person's act. */
   sweep: { in: wire.SweepInput; out: wire.SweepResult };
+  /** Claim an alias for this c3po session. */
+  c2c_register: { in: wire.Alias; out: wire.Self };
+  /** Show your c3po alias. */
+  c2c_whoami: { in: wire.None; out: wire.Self };
+  /** List c3po registrations: who is alive, and in which rooms. */
+  c2c_list: { in: wire.ListAgentsInput; out: Page<wire.Registration> };
+  /** Send a message to one alias through c3po. */
+  c2c_send: { in: wire.SendTo; out: wire.Receipt };
+  /** Send a c3po message to every other live agent. */
+  send_all: { in: wire.SendAll; out: wire.BroadcastReceipt };
+  /** Read your c3po messages and take them out of the inbox. */
+  poll_inbox: { in: wire.GetMessagesInput; out: Page<wire.Envelope> };
+  /** Read your c3po messages and leave them in the inbox. */
+  peek_inbox: { in: wire.GetMessagesInput; out: Page<wire.Envelope> };
+  /** Join a c3po room, and read what was last said in it. */
+  join_room: { in: wire.InRoom; out: wire.RoomJoined };
+  /** Leave a c3po room. */
+  leave_room: { in: wire.InRoom; out: wire.RoomLeft };
+  /** Say something in a c3po room. */
+  send_room: { in: wire.SendRoom; out: wire.PostReceipt };
+  /** Read what was last said in a c3po room. */
+  c2c_room_history: { in: wire.InRoom; out: Page<wire.Envelope> };
+  /** List the c3po rooms you are in. */
+  my_rooms: { in: wire.None; out: Page<wire.Room> };
+  /** List all c3po rooms you can see. */
+  list_rooms: { in: wire.None; out: Page<wire.Room> };
+  /** Invite an alias to a c3po room. */
+  send_room_invite: { in: wire.RoomInvitation; out: wire.RoomInvited };
+  /** Make a c3po room public or invite_only. */
+  set_room_visibility: { in: wire.RoomVisibility; out: wire.Room };
   /** End this session; the agent stays known and keeps its mail. */
   unregister: { in: wire.None; out: wire.Unregistered };
   /** Say that the process of an agent on your host has ended. */
@@ -144,7 +174,7 @@ export interface Operations {
 }
 
 /** The operations that change nothing. */
-export const readOnly: ReadonlySet<string> = new Set(["ping", "list_agents", "get_messages", "whoami", "get_agent_status", "get_thread", "peek", "co_workers", "file_text", "lease_list", "room_history", "room_list", "server_info", "trace", "tail_log", "pending", "file_read", "file_list", "tickets", "stuck", "recent", "conversations", "search", "lease_check", "human_list", "human_show", "fsck", "dead_letters", "dead_letter"]);
+export const readOnly: ReadonlySet<string> = new Set(["ping", "list_agents", "get_messages", "whoami", "get_agent_status", "get_thread", "peek", "co_workers", "file_text", "lease_list", "room_history", "room_list", "server_info", "trace", "tail_log", "c2c_whoami", "c2c_list", "peek_inbox", "c2c_room_history", "my_rooms", "list_rooms", "pending", "file_read", "file_list", "tickets", "stuck", "recent", "conversations", "search", "lease_check", "human_list", "human_show", "fsck", "dead_letters", "dead_letter"]);
 
 /** The operations that take a key, under which a repeat is the same act. */
 export const keyed: ReadonlySet<string> = new Set(["send_message", "reply", "escalate_to_human", "room_post", "broadcast", "human_answer"]);

@@ -82,6 +82,14 @@ export interface AgentInput {
   agent_id: string;
 }
 
+/** An Alias is the argument of register. */
+export interface Alias {
+  /** What to be called; your id if left out */
+  alias?: string;
+  /** What you can do */
+  capabilities?: string[];
+}
+
 /** AnswerInput is a person's answer. */
 export interface AnswerInput {
   message_id: MessageID;
@@ -394,6 +402,13 @@ export interface Engine {
   disk_free?: number;
 }
 
+/** An Envelope is a message as c2c prints it. */
+export interface Envelope {
+  from_alias: AgentID;
+  to_alias: string;
+  content: string;
+}
+
 /** An Error is what a caller gets. */
 export interface Error {
   code: Code;
@@ -627,6 +642,12 @@ export interface HoldUp {
   /** It waits for one that waits for it */
   circle?: boolean;
   reachability?: Reachability;
+}
+
+/** InRoom is the argument of the tools that name a room. */
+export interface InRoom {
+  /** The room */
+  room_id: string;
 }
 
 /** InviteInput asks for an invitation. */
@@ -1306,6 +1327,13 @@ export interface RegisterInput {
   type?: string;
 }
 
+/** A Registration is a row of list. */
+export interface Registration {
+  alias: AgentID;
+  alive: boolean | null;
+  rooms: string[];
+}
+
 /** RenameInput is a new name for the caller. */
 export interface RenameInput {
   /** The new id; a bare name stays on your host */
@@ -1386,6 +1414,14 @@ export interface RoomHistoryInput {
 export interface RoomInput {
   /** Name of the room */
   room: string;
+}
+
+/** RoomInvitation is the argument of send_room_invite. */
+export interface RoomInvitation {
+  /** The room */
+  room_id: string;
+  /** Whom to invite */
+  to_alias: string;
 }
 
 /** RoomInviteInput names whom to invite. */
@@ -1500,6 +1536,13 @@ export interface RoomSetInput {
   visibility: Visibility;
 }
 
+/** RoomVisibility is the argument of set_room_visibility. */
+export interface RoomVisibility {
+  /** The room */
+  room_id: string;
+  visibility: Visibility;
+}
+
 /** A SearchHit is a message that contains every word. */
 export interface SearchHit {
   id: MessageID;
@@ -1560,6 +1603,12 @@ export interface Self {
   type?: string;
 }
 
+/** SendAll is the argument of send_all. */
+export interface SendAll {
+  /** The message, at most 50000 characters */
+  content: string;
+}
+
 /** SendInput is a message to be sent. */
 export interface SendInput {
   /** An agent's id, its name if only one has it, or role:NAME for any agent with that capability */
@@ -1587,6 +1636,22 @@ export interface SendInput {
   thread?: string;
   /** Wait for the answer in this call */
   wait_seconds?: number;
+}
+
+/** SendRoom is the argument of send_room. */
+export interface SendRoom {
+  /** The room */
+  room_id: string;
+  /** What to say */
+  content: string;
+}
+
+/** SendTo is the argument of send. */
+export interface SendTo {
+  /** Alias of the recipient */
+  to_alias: string;
+  /** The message, at most 50000 characters */
+  content: string;
 }
 
 /** ServerInfo says what is running. */

@@ -72,7 +72,7 @@ func (t tool) success(out any) (answer, error) {
 
 // hasOwnShape says that a tool answers in the shapes of a document.
 func hasOwnShape(op c3po.Operation) bool {
-	return op.Toolset == c3po.Compat || op.Toolset == c3po.Bridge
+	return op.Toolset == c3po.Compat || op.Toolset == c3po.Bridge || op.Toolset == c3po.C2C
 }
 
 // compatible answers in the shapes of a document, which are JSON, and says

@@ -81,7 +81,7 @@ func New(config Config) *Server {
 }
 
 // toolsets are those that can be chosen, in the order they are named to people.
-var toolsets = []c3po.Toolset{c3po.Core, c3po.More, c3po.Rooms, c3po.Diag, c3po.Compat, c3po.Bridge}
+var toolsets = []c3po.Toolset{c3po.Core, c3po.More, c3po.Rooms, c3po.Diag, c3po.Compat, c3po.Bridge, c3po.C2C}
 
 // ParseToolsets reads a list such as "core,more". An empty list is core.
 func ParseToolsets(list string) ([]c3po.Toolset, error) {

@@ -123,7 +123,7 @@ func TestTheToolTableIsTheOperations(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := string(read)
-	rows := regexp.MustCompile("(?m)^(\\| [a-z]+ \\| `[a-z_]+` \\|).*\n").FindAllStringSubmatch(text, -1)
+	rows := regexp.MustCompile("(?m)^(\\| [a-z0-9]+ \\| `[a-z_]+` \\|).*\n").FindAllStringSubmatch(text, -1)
 	var got, want strings.Builder
 	written := map[string]string{}
 	for _, row := range rows {

@@ -118,7 +118,7 @@ func TestEveryOperationAnswersAsTheDocumentSays(t *testing.T) {
 	do("", "room_prune", c3po.RoomPruneInput{DryRun: true}, nil)
 	known := map[string]any{"message_id": sent.ID, "thread": sent.ID, "agent_id": "bob", "room": "build", "words": "green", "limit": 2}
 	for _, op := range dialect.Operations() {
-		if op.Toolset == c3po.Compat || op.Toolset == c3po.Bridge {
+		if op.Toolset == c3po.Compat || op.Toolset == c3po.Bridge || op.Toolset == c3po.C2C {
 			continue
 		}
 		if op.ReadOnly && !called[op.Name] {
@@ -150,6 +150,22 @@ func TestEveryOperationAnswersAsTheDocumentSays(t *testing.T) {
 	do("ann", "broadcast_message", dialect.Broadcast{Payload: dialect.Payload{Text: "who is free?"}}, nil)
 	do("ann", "subscribe_updates", dialect.Subscribe{Limit: 5}, nil)
 	do("ann", "await_reply", dialect.Await{TicketID: ticket.TicketID, TimeoutMS: 1}, nil)
+
+	do("dora", "c2c_register", dialect.Alias{Alias: "dora"}, nil)
+	do("dora", "c2c_whoami", c3po.None{}, nil)
+	do("dora", "c2c_list", c3po.ListAgentsInput{}, nil)
+	do("dora", "c2c_send", dialect.SendTo{ToAlias: "bob", Content: "hello"}, nil)
+	do("dora", "send_all", dialect.SendAll{Content: "hello everybody"}, nil)
+	do("bob", "peek_inbox", c3po.GetMessagesInput{}, nil)
+	do("bob", "poll_inbox", c3po.GetMessagesInput{}, nil)
+	do("dora", "join_room", dialect.InRoom{RoomID: "lounge"}, nil)
+	do("dora", "send_room", dialect.SendRoom{RoomID: "lounge", Content: "hello"}, nil)
+	do("dora", "c2c_room_history", dialect.InRoom{RoomID: "lounge"}, nil)
+	do("dora", "my_rooms", c3po.None{}, nil)
+	do("dora", "list_rooms", c3po.None{}, nil)
+	do("dora", "send_room_invite", dialect.RoomInvitation{RoomID: "lounge", ToAlias: "bob"}, nil)
+	do("dora", "set_room_visibility", dialect.RoomVisibility{RoomID: "lounge", Visibility: c3po.Public}, nil)
+	do("dora", "leave_room", dialect.InRoom{RoomID: "lounge"}, nil)
 
 	var books c3po.Audit
 	do("", "fsck", c3po.None{}, &books)
