@@ -47,7 +47,6 @@ var (
 		"c3po restore":          "needs a Redis that is empty; backup.txtar",
 		"c3po export":           "needs a coordinator that is down; export.txtar",
 		"c3po import":           "needs an export of another machine; export.txtar",
-		"c3po bench":            "takes a minute; tools/bench",
 		"c3po answer":           "needs questions that wait; answer.txtar",
 		"c3po claude":           "needs Claude Code; test/claude",
 		"c3po codex":            "needs the program it starts; launch.txtar",
@@ -245,6 +244,12 @@ func (s *stage) play(line string) string {
 	if strings.HasPrefix(line, "c3po up --foreground") || strings.HasPrefix(line, "c3po serve") {
 		home = faultrig.Home(s.t) // this one has a coordinator
 		defer s.run(home, "c3po down")
+	}
+	switch { // the examples after it send, and are answered
+	case strings.HasPrefix(line, "c3po pause --all"):
+		defer s.run(home, "c3po resume --all")
+	case strings.HasPrefix(line, "c3po ask-human"):
+		defer s.run(home, "c3po resume alice")
 	}
 	return s.run(home, line)
 }
