@@ -324,7 +324,7 @@ func (w *walk) becomesShown() {
 	if !faultrig.Within(maxLag, func() bool {
 		want = w.term.does()
 		state, _ = w.here()
-		return want == trulyGone || state == string(want) || want == trulyStopped && state == string(c3po.SessionUnknown) || want == trulyIdle && state == string(c3po.SessionFailed)
+		return want == trulyGone || state == string(want) || want == trulyStopped && state == string(c3po.SessionUnknown) || want == trulyIdle && slices.Contains([]c3po.SessionState{c3po.SessionFailed, c3po.SessionStarting, c3po.SessionStopped}, c3po.SessionState(state))
 	}) {
 		w.change(func() { w.fault("the host says %q of a session that is %s", state, want) })
 	}

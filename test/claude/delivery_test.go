@@ -104,6 +104,38 @@ func TestUrgentMailIsToldInTheMiddleOfATurnAndOnce(t *testing.T) {
 	}
 }
 
+func TestAQuestionInTheMiddleOfALongTurnIsAnsweredInThatTurn(t *testing.T) {
+	t.Parallel()
+	const steps, sentAt = 10, 3
+	w := newTestCoordinator(t)
+	var taken, heardAt int
+	var question c3po.Receipt
+	a := w.host("pi").agent("api", func(r request) step {
+		if unread.MatchString(r.Fresh()) {
+			heardAt = taken
+			return call("get_messages", nil)
+		}
+		if match := toAnswer.FindStringSubmatch(r.Fresh()); match != nil {
+			return call("reply", map[string]any{"message_id": match[1], "response": "port 8080"})
+		}
+		switch taken++; {
+		case taken > steps:
+			return say("done")
+		case taken == sentAt:
+			question = w.send("web", "api", "Which port?")
+		}
+		return call("Bash", map[string]any{"command": "true", "description": "a step"})
+	})
+	for range faultrig.Size(2, 20) {
+		taken, heardAt = 0, 0
+		a.print("do some work", "--allowedTools", "Bash")
+		got, err := w.as("web").WaitForMessage(t.Context(), c3po.WaitInput{MessageID: question.ID, Timeout: 1})
+		if err != nil || got.Response != "port 8080" || heardAt != sentAt {
+			t.Errorf("sent at step %d it was heard at step %d; the answer is %q, %v", sentAt, heardAt, got.Response, err)
+		}
+	}
+}
+
 // A model that uses a tool after each notice makes Claude Code count anew, so the
 // chain has to end by our own count.
 func TestAChainOfTurnsEndsAlthoughMailKeepsComing(t *testing.T) {
@@ -232,6 +264,7 @@ func TestAC2EscEndsAWaitAtOnceAndTheAnswerComesLater(t *testing.T) {
 	if _, err := w.as("slow").Reply(t.Context(), c3po.ReplyInput{MessageID: question.ID, Response: "two hours"}); err != nil {
 		t.Fatal(err)
 	}
+	term.enter("go on") // after Esc mail waits for the next prompt, or a minute
 	term.see("SLOW-SAYS two hours")
 	eventually(t, 5*time.Second, "the answer is acked by being received", func() bool { return len(w.unacked("api")) == 0 })
 }

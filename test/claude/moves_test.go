@@ -35,7 +35,13 @@ func (w *walk) moves() []move {
 		{"the turn ends", sits && w.at == "turn", func() { w.letGo(); w.sees(trulyIdle) }},
 		{"the tool ends", sits && w.at == "tool", w.toolEnds},
 		{"the person allows it", sits && w.at == "dialog", func() { w.leave("Enter"); w.letGo() }},
-		{"Esc", sits && w.at != "", func() { w.leave("Escape"); w.letGo() }},
+		{"Esc", sits && w.at != "", func() {
+			w.leave("Escape")
+			w.letGo()
+			w.ask(func() step { return say("It is done") })
+			w.asked()
+			w.sees(trulyIdle)
+		}}, // after Esc mail waits for a prompt
 		{"off", !w.off && !w.dead, func() { w.switchOff(true) }},
 		{"on", w.off, func() { w.switchOff(false) }},
 		{"the coordinator is killed", !w.down && !w.frozen, func() { w.outage(true); w.coordinator.Kill(); w.down = true }},

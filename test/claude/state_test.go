@@ -44,7 +44,9 @@ func TestSendersAreToldWhatTheSessionReallyDoes(t *testing.T) {
 	term.see("Do you want")
 	w.reached("a permission dialog", c3po.ReachDialog)
 	term.escape("Esc to cancel")
-	w.reached("the dialog was escaped, which no hook tells of", c3po.ReachNow)
+	w.reached("the dialog was escaped, which no hook tells of", c3po.ReachSoon)
+	term.enter("never mind")
+	w.reached("a turn has ended since", c3po.ReachNow)
 
 	term.enter("/config")
 	term.see("Search settings")
@@ -59,7 +61,9 @@ func TestSendersAreToldWhatTheSessionReallyDoes(t *testing.T) {
 	term.enter("take long")
 	w.reached("a turn", c3po.ReachNextStep)
 	term.press("Escape")
-	w.reached("the turn was interrupted", c3po.ReachNow)
+	w.reached("the turn was interrupted", c3po.ReachSoon)
+	term.enter("never mind")
+	w.reached("a turn has ended since the interrupt", c3po.ReachNow)
 
 	off := filepath.Join(a.home(), ".local", "state", "c3po", "off")
 	if err := os.MkdirAll(off, 0o700); err != nil {
@@ -149,6 +153,40 @@ func TestAPersonAnswersAnEscalationInTheSessionItself(t *testing.T) {
 	requests := a.model.Seen()
 	if last := requests[len(requests)-1].Fresh(); !strings.Contains(last, "your open question to them is withdrawn") {
 		t.Errorf("the model does not hear that its question is settled:\n%s", last)
+	}
+}
+
+// What a person answers elsewhere reaches the model as words of its user, not inside what
+// Claude Code says of programs.
+func TestAPersonAnswersAnEscalationElsewhereAndTheModelReadsItAsItsUsersWords(t *testing.T) {
+	t.Parallel()
+	w := newTestCoordinator(t)
+	a := w.host("pi").agent("api", following(
+		on("yes, drop it", say("DROPPED")),
+		on("clean up", call("escalate_to_human", map[string]any{"reason": "Drop the table?"})),
+	))
+	term := a.open()
+	term.idle()
+	w.awaitOnline("api")
+	term.enter("clean up")
+	term.see("your agent waits for your decision")
+	term.rest()
+	asked, err := w.as("").HumanList(t.Context(), c3po.GetMessagesInput{})
+	if err != nil || len(asked.Messages) != 1 {
+		t.Fatalf("%+v, %v", asked, err)
+	}
+	if _, err := w.as("").HumanAnswer(t.Context(), c3po.AnswerInput{MessageID: asked.Messages[0].ID, Response: "yes, drop it"}); err != nil {
+		t.Fatal(err)
+	}
+	term.see("DROPPED")
+	requests := a.model.Seen()
+	last := requests[len(requests)-1].Fresh()
+	_, behind, found := strings.Cut(last, "</task-notification>")
+	if !found || !strings.Contains(behind, "c3po: your user has written this through c3po, in answer to your question api::human::") || !strings.Contains(behind, "| yes, drop it\n") {
+		t.Errorf("the model reads:\n%s", last)
+	}
+	if strings.Contains(last, "other programs") {
+		t.Errorf("the user's words are called text of other programs:\n%s", last)
 	}
 }
 

@@ -131,7 +131,7 @@ func (w *walk) areTrue() {
 
 // onTop says that a line of `c3po top` shows that.
 func (is truth) onTop(line string) bool {
-	return is.faces()["top"].is(line) || is == trulyIdle && strings.Contains(line, "at next try")
+	return is.faces()["top"].is(line) || is == trulyIdle && (strings.Contains(line, "at next try") || strings.Contains(line, "in a minute"))
 }
 
 // judgeTop compares what `c3po top` shows, with the lock held. Nobody can be told of

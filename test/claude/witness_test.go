@@ -174,7 +174,7 @@ func (w *witness) told(ctx context.Context) (c3po.Reachability, bool) {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	agent, err := w.as("").GetAgentStatus(ctx, c3po.AgentInput{AgentID: "api"})
-	if agent.Reachability == c3po.ReachRetry { // it is idle, and mail starts a turn a little later
+	if agent.Reachability == c3po.ReachRetry || agent.Reachability == c3po.ReachSoon { // it is idle, and mail starts a turn a little later
 		return c3po.ReachNow, err == nil
 	}
 	return agent.Reachability, err == nil

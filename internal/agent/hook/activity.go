@@ -110,7 +110,7 @@ func (a Activity) Typed(at, before, now time.Time) Activity {
 // would not end.
 func (a Activity) Rests(now time.Time, alone time.Duration) Activity {
 	a = a.rests(now)
-	a.alone, a.failed = now.Add(alone), false
+	a.alone, a.failed, a.halted = now.Add(alone), false, false
 	return a
 }
 
@@ -118,13 +118,13 @@ func (a Activity) Rests(now time.Time, alone time.Duration) Activity {
 // another at a time that nothing but a turn that ends well changes.
 func (a Activity) Fails(now, again time.Time) Activity {
 	a = a.rests(now)
-	a.alone, a.failed = again, true
+	a.alone, a.failed, a.halted = again, true, false
 	return a
 }
 
 // rests is a session that does nothing.
 func (a Activity) rests(since time.Time) Activity {
-	a.phase, a.at, a.until, a.turn, a.halted = resting, since, since, false, false
+	a.phase, a.at, a.until, a.turn = resting, since, since, false
 	return a
 }
 

@@ -67,3 +67,25 @@ func TestASessionIsSaidToDoOnlyWhatThereIsEvidenceFor(t *testing.T) {
 		}
 	}
 }
+
+func TestATurnThatItsUserStoppedIsFollowedByNoOtherForAMinute(t *testing.T) {
+	t.Parallel()
+	armed := hook.Switch{Armed: true}
+	stopped := hook.Activity{}.Begins(noon).Works(noon.Add(time.Second)).Says("idle", noon.Add(2*time.Second))
+	for at, want := range map[time.Duration]c3po.SessionState{3 * time.Second: c3po.SessionStopped, 61 * time.Second: c3po.SessionStopped, 63 * time.Second: c3po.SessionIdle} {
+		if now := noon.Add(at); stopped.State(armed, now) != want || stopped.Alone(now) != (want == c3po.SessionStopped) {
+			t.Errorf("after %v it is %s, left alone: %v", at, stopped.State(armed, now), stopped.Alone(now))
+		}
+	}
+	// A menu that is opened and closed meanwhile changes nothing.
+	if state := stopped.Says("waiting", noon.Add(4*time.Second)).Says("idle", noon.Add(5*time.Second)).State(armed, noon.Add(6*time.Second)); state != c3po.SessionStopped {
+		t.Errorf("after a menu it is %s", state)
+	}
+	next := stopped.Begins(noon.Add(5 * time.Second))
+	if ended := next.Rests(noon.Add(6*time.Second), 0); ended.Alone(noon.Add(7 * time.Second)) {
+		t.Error("it is left alone after its next turn")
+	}
+	if ended := next.Rests(noon.Add(6*time.Second), 0).Says("idle", noon.Add(7*time.Second)); ended.State(armed, noon.Add(8*time.Second)) != c3po.SessionIdle {
+		t.Error("a turn that a hook has ended counts as stopped")
+	}
+}
