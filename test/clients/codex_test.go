@@ -5,11 +5,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/c3po-dev/c3po/c3po"
 	"github.com/c3po-dev/c3po/internal/testkit/clientrig"
 	"github.com/c3po-dev/c3po/internal/testkit/faultrig"
+	"github.com/c3po-dev/c3po/internal/testkit/llm"
 )
 
-func TestCodexAnswersUrgentMailInTheMiddleOfATurn(t *testing.T) {
+func TestCodexAnswersAQuestionInTheMiddleOfATurn(t *testing.T) {
 	t.Parallel()
 	toldInTheMiddle(t, "codex", "c3po/SKILL.md")
 }
@@ -79,4 +81,40 @@ func TestWithoutACoordinatorCodexWorksAsIfC3POWereNotThere(t *testing.T) {
 	with := exec()
 	t.Logf("without c3po %v, with it and no coordinator %v", without, with)
 	faultrig.Hold(t, "a turn takes longer by", with-without, 300*time.Millisecond)
+}
+
+// A model of Codex that waits in its turn while it is paused reads its person alone.
+func TestAPausedCodexReadsItsPersonAloneUntilItIsResumed(t *testing.T) {
+	t.Parallel()
+	r := newTestAgent(t, "codex", llm.Following(
+		llm.On("wait for mail", llm.Call("wait_for_message", map[string]any{"timeout": 2})),
+		llm.Else(done),
+	))
+	works := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err := r.c.As("api").Ping(t.Context(), c3po.None{})
+	works(err)
+	_, err = r.c.As("").Pause(t.Context(), c3po.PauseInput{AgentID: "api", Reason: "lunch"})
+	works(err)
+	r.ask("TEXT-OF-WEB")
+	r.Prompt("wait for mail")
+	if read := r.Model.Read(); !strings.Contains(read, "paused") || strings.Contains(read, "TEXT-OF-WEB") {
+		t.Errorf("while it is paused its model reads:\n%s", read)
+	}
+	_, err = r.c.As(c3po.Human).SendMessage(t.Context(), c3po.SendInput{Target: "api", Message: "TEXT-OF-THE-PERSON"})
+	works(err)
+	r.Prompt("wait for mail")
+	if read := r.Model.Read(); !strings.Contains(read, "TEXT-OF-THE-PERSON") || strings.Contains(read, "TEXT-OF-WEB") {
+		t.Errorf("its person has written, and its model reads:\n%s", read)
+	}
+	_, err = r.c.As("").Resume(t.Context(), c3po.PauseInput{AgentID: "api"})
+	works(err)
+	r.Prompt("wait for mail")
+	if !strings.Contains(r.Model.Read(), "TEXT-OF-WEB") {
+		t.Errorf("once it is resumed its model reads:\n%s", r.Model.Read())
+	}
 }

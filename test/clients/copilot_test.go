@@ -22,7 +22,7 @@ func copilotWaits(then llm.Script) llm.Script {
 	}
 }
 
-func TestCopilotAnswersUrgentMailInTheMiddleOfATurn(t *testing.T) {
+func TestCopilotAnswersAQuestionInTheMiddleOfATurn(t *testing.T) {
 	t.Parallel()
 	toldInTheMiddle(t, "copilot", "Ask another coding agent, answer one")
 }

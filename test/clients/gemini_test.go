@@ -8,7 +8,7 @@ import (
 	"github.com/c3po-dev/c3po/internal/testkit/clientrig"
 )
 
-func TestGeminiAnswersUrgentMailInTheMiddleOfATurn(t *testing.T) {
+func TestGeminiAnswersAQuestionInTheMiddleOfATurn(t *testing.T) {
 	t.Parallel()
 	toldInTheMiddle(t, "gemini", "c3po/SKILL.md")
 }
