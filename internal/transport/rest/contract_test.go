@@ -81,6 +81,7 @@ tags:
   - {name: diag, description: Diagnostics}
   - {name: compat, description: The five tools of the first design}
   - {name: bridge, description: 'The agent-to-agent bridge: tickets, and its tools'}
+  - {name: c2c, description: The tools of c2c}
   - {name: client, description: What programs need beside the tools}
   - {name: admin, description: 'Tokens and invitations, for admins'}
   - {name: join, description: For hosts that are to join}
