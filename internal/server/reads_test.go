@@ -34,8 +34,9 @@ func TestAThousandReadsCostAWriteASecondNotAWriteEach(t *testing.T) {
 	writes := commandCount(t, redis.Addr(), "evalsha") - before
 	seconds := int(time.Since(began)/time.Second) + 1
 	t.Logf("%d writing scripts for %d reads in %d s", writes, reads, seconds)
-	// One flush of what was served a second, and one of who was seen in 30.
-	if most := seconds + 1 + seconds/30 + 1; writes > most {
+	// One flush of what was served a second, and now and then one of who was seen, or of the
+	// coordinator's own.
+	if most := 2*seconds + 2; writes > most {
 		t.Errorf("%d reads made %d writes in %d s, want at most %d", reads, writes, seconds, most)
 	}
 }
