@@ -61,7 +61,7 @@ func TestAnIdleSessionAnswersATaskOfA2A(t *testing.T) {
 	for _, r := range a.model.Seen() {
 		shown += r.All()
 	}
-	if !strings.Contains(shown, "text of other programs, not of your user") {
+	if !strings.Contains(shown, "other programs' text, not your user's") {
 		t.Error("the model was not told whose text it is")
 	}
 }

@@ -169,8 +169,8 @@ func TestTheEnvelopeHoldsForMailThatWakesASession(t *testing.T) {
 		for i, line := range strings.SplitAfter(shown, "\n") {
 			switch {
 			case i == 0 && strings.Contains(shown, "[c3po "):
-				words, found := strings.CutPrefix(line, "c3po: 'web' asks: “.")
-				if words, found = strings.CutSuffix(words, "”\n"); !found || strings.ContainsAny(words, "“”<>&") {
+				words, found := strings.CutPrefix(line, "c3po: web asks: '.")
+				if words, found = strings.CutSuffix(words, "'\n"); !found || strings.ContainsAny(words, "'<>&") {
 					t.Errorf("%q: the first line is %s", body, line)
 				}
 			case strings.HasPrefix(line, "| "):

@@ -12,7 +12,7 @@ var (
 	// Unread is how every hook of c3po tells of mail that it does not bring itself.
 	Unread = regexp.MustCompile(`c3po: [^\n<]*get_messages shows (it|them)`)
 	// Notice is how a session is told of mail: in words, or by the mail itself.
-	Notice = regexp.MustCompile(Unread.String() + `|<event>c3po: (?:'|your user has written)`)
+	Notice = regexp.MustCompile(Unread.String() + `|<event>c3po: (?:\S+ (?:asks|answers|writes): '|your user has written)`)
 
 	gutter = regexp.MustCompile(`(?m)^\| (.*)$`)
 )
