@@ -46,7 +46,12 @@ function Facts({ trace: t }: { trace: Trace }) {
         ))}
       </ol>
       {t.stalled && <p>{plain(reader)} has read it, and has made no step for a while: it is stalled.</p>}
-      {t.silent && <p>{plain(reader)} {t.received || t.served?.length ? "has read it, and its turn ended without an answer." : "was told of it several times and has not read it."}</p>}
+      {t.silent && (
+        <p>
+          {plain(reader)}{" "}
+          {t.received || t.served?.length ? "has read it, and its turn ended without an answer." : "was told of it several times and has not read it."}
+        </p>
+      )}
       {costOf(t) && <p>{plain(costOf(t))}</p>}
       {t.claimed && (
         <p>
