@@ -66,7 +66,7 @@ func (s *Server) bring(d hook.Decision) (lines string) {
 	if !s.dialect.IsClaude() || len(mail) == 0 {
 		return d.Context
 	}
-	if !slices.ContainsFunc(mail, func(m c3po.Message) bool { return m.FromAgent != c3po.Human }) {
+	if !slices.ContainsFunc(mail, func(m c3po.Message) bool { return !envelope.OfUser(m) }) {
 		s.conversation.bringing, s.conversation.frame = mail, []string{hook.UserWrote}
 		return hook.UserWrote
 	}
@@ -85,7 +85,7 @@ func (s *Server) bring(d hook.Decision) (lines string) {
 
 // comes says that a turn begins with a prompt, which shows whether the mail that was sent
 // to the monitors is in it: all lines that c3po puts around the text are, and they carry a mark
-// that cannot be guessed.
+// that cannot be guessed. The line for the user's own words has none: they come only now.
 func (c *conversation) comes(prompt string) {
 	if len(c.bringing) == 0 {
 		return

@@ -274,8 +274,8 @@ func (c *conversation) stateSince() *time.Time {
 	return &since
 }
 
-// endTurn is the end of a turn. What came during it and was not told is told now, or after a
-// rest if there is mail that was told too often.
+// endTurn ends a turn. Mail that came during it is told next; mail in later has kept too many
+// turns from ending, so the session rests first.
 func (c *conversation) endTurn(later []c3po.MessageID) {
 	alone := time.Duration(0)
 	for _, id := range later {

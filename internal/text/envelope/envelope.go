@@ -126,7 +126,11 @@ func (r Renderer) Brought(messages []c3po.Message) string {
 	return b.String()
 }
 
-// ByPerson shows mail that the agent's own user has written to it.
+// OfUser reports whether a message holds words of the agent's user alone. What another agent
+// wrote when it handed the message on would pass for theirs.
+func OfUser(m c3po.Message) bool { return m.FromAgent == c3po.Human && m.Handover == nil }
+
+// ByPerson shows messages of which OfUser is true.
 func (r Renderer) ByPerson(messages []c3po.Message) string {
 	var b strings.Builder
 	for _, m := range messages {
@@ -264,7 +268,7 @@ func (r Renderer) answerable() footing {
 func (r Renderer) messages(b *strings.Builder, messages []c3po.Message, foot footing) {
 	byPerson := 0
 	for _, m := range messages {
-		if m.FromAgent == c3po.Human && m.Handover == nil {
+		if OfUser(m) {
 			byPerson++
 		}
 	}
